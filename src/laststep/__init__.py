@@ -1,0 +1,34 @@
+"""laststep: the flight recorder and the doctor for TensorFlow and Keras training."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from laststep.finding import Diagnosis
+
+__version__ = "0.1.0"
+__all__ = ["start", "step", "why"]
+
+# This module is imported inside the training process: it stays standard library only, and light.
+
+
+def start(directory: str | None = None) -> str:
+    """Record this process from here on (a notebook, a script that can't be wrapped); returns the run id."""
+    from laststep.recorder.library import start_here
+
+    return start_here(directory)
+
+
+def step(loss: float | None = None) -> None:
+    """Say that one training step is done, for loops in no framework that laststep knows."""
+    from laststep.recorder.library import step_done
+
+    step_done(loss)
+
+
+def why(run: str | None = None) -> Diagnosis:
+    """The diagnosis of the run being recorded here, or of the named one; print it to read the page."""
+    from laststep.recorder.library import diagnose_here
+
+    return diagnose_here(run)

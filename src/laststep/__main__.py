@@ -1,0 +1,7 @@
+"""python -m laststep"""
+
+import sys
+
+from laststep.cli import main
+
+sys.exit(main())

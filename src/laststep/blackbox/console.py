@@ -1,0 +1,41 @@
+"""The console's last part: what the program printed, bounded, in two pieces that take turns."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+PIECE_BYTES = 256 << 10
+
+
+class ConsoleWriter:
+    """Keeps between one and two pieces of the newest output. A failed write is dropped."""
+
+    def __init__(self, path: Path | str) -> None:
+        self._path = str(path)
+        self._size = 0
+        self._fd = self._open()
+
+    def _open(self) -> int:
+        return os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+
+    def write(self, chunk: bytes) -> None:
+        try:
+            if self._size > PIECE_BYTES:
+                os.close(self._fd)
+                os.replace(self._path, self._path + ".old")
+                self._fd = self._open()
+                self._size = 0
+            self._size += os.write(self._fd, chunk)
+        except OSError:
+            pass
+
+
+def read_console(path: Path) -> bytes:
+    parts = []
+    for piece in (path.with_name(path.name + ".old"), path):
+        try:
+            parts.append(piece.read_bytes())
+        except OSError:
+            continue
+    return b"".join(parts)

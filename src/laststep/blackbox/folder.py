@@ -1,0 +1,160 @@
+"""Where run folders live: made 0700, found by name, the oldest let go."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import sys
+import time
+from pathlib import Path
+
+from laststep.blackbox.steps import filesystem_of
+
+HOME_NAME = ".laststep"
+SUPERVISOR_JOURNAL = "supervisor.jsonl"
+SAMPLES = "samples.jsonl"
+CONSOLE = "console"
+FAULTS = "faults"
+MEMORY_FILESYSTEMS = frozenset({"tmpfs", "ramfs"})
+
+
+class NoSuchRun(Exception):
+    """Said to the user in one line."""
+
+
+def user_data_directory() -> Path:
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "laststep"
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "laststep"
+
+
+def homes(directory: str | None) -> list[Path]:
+    """Where runs of this working directory may lie, the preferred place first."""
+    chosen = directory or os.environ.get("LASTSTEP_DIR")
+    if chosen:
+        return [Path(chosen).expanduser().absolute()]
+    return [Path.cwd() / HOME_NAME, user_data_directory()]
+
+
+def create_run(directory: str | None = None) -> Path:
+    """A new empty run folder in the first place that can be written to."""
+    trouble: OSError | None = None
+    for home in homes(directory):
+        try:
+            return _create_in(home)
+        except OSError as error:
+            trouble = error
+    raise trouble or OSError("no place for a run folder")
+
+
+def _create_in(home: Path) -> Path:
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    ignore = home / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n")
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    while True:
+        folder = home / f"{stamp}-{secrets.token_hex(2)}"
+        try:
+            folder.mkdir(mode=0o700)
+        except FileExistsError:
+            continue
+        return folder
+
+
+def in_memory(folder: Path) -> bool:
+    """Whether the folder lies in memory, where keeping little matters."""
+    return filesystem_of(str(folder)) in MEMORY_FILESYSTEMS
+
+
+def is_run(folder: Path) -> bool:
+    return folder.is_dir() and ((folder / SUPERVISOR_JOURNAL).exists() or any(folder.glob("recorder.*.jsonl")))
+
+
+def list_runs(directory: str | None = None) -> list[Path]:
+    """All run folders here, newest first."""
+    found: list[Path] = []
+    for home in homes(directory):
+        if home.is_dir():
+            found += [folder for folder in home.iterdir() if is_run(folder)]
+    return sorted(found, key=lambda folder: (_stamp(folder), folder.name), reverse=True)
+
+
+def _stamp(folder: Path) -> float:
+    """When the run began; the folder's name only says it to the second."""
+    try:
+        with open(folder / SUPERVISOR_JOURNAL, "rb") as journal:
+            lines = journal.read(4096).split(b"\n")
+        marker = b'"t":'
+        return float(lines[1].split(marker, 1)[1].split(b",", 1)[0])
+    except (OSError, IndexError, ValueError):
+        try:
+            return folder.stat().st_mtime
+        except OSError:
+            return 0.0
+
+
+def find_run(name: str | None, directory: str | None = None) -> Path:
+    """The run with this id, unique beginning or path; the newest without a name."""
+    if name and (os.sep in name or name.startswith(".")):
+        folder = Path(name).expanduser()
+        if is_run(folder):
+            return folder
+        raise NoSuchRun(f"{name} is not a run folder")
+    runs = list_runs(directory)
+    if name is None:
+        if not runs:
+            raise NoSuchRun("no runs recorded here yet; start one with: laststep run python train.py")
+        return runs[0]
+    matching = [folder for folder in runs if folder.name.startswith(name)]
+    if not matching and is_run(Path(name)):
+        return Path(name)
+    if not matching:
+        raise NoSuchRun(f"no run called {name} here; `laststep runs` lists them")
+    exact = [folder for folder in matching if folder.name == name]
+    if len(matching) > 1 and not exact:
+        raise NoSuchRun(f"{name} fits {len(matching)} runs: {', '.join(folder.name for folder in matching[:4])} …")
+    return (exact or matching)[0]
+
+
+def size_of(folder: Path) -> int:
+    """Bytes that the folder really takes on the disk."""
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.lstat().st_blocks * 512
+        except OSError:
+            continue
+    return total
+
+
+def prune(home: Path, keep_runs: int, keep_bytes: int, busy: Path | None = None) -> list[Path]:
+    """Let the oldest runs go until both limits hold; a run that is still going stays."""
+    if not home.is_dir():
+        return []
+    runs = sorted((f for f in home.iterdir() if is_run(f)), key=lambda f: (_stamp(f), f.name), reverse=True)
+    gone = []
+    total = 0
+    for position, folder in enumerate(runs):
+        total += size_of(folder)
+        if folder == busy or (position < keep_runs and total <= keep_bytes) or is_busy(folder):
+            continue
+        shutil.rmtree(folder, ignore_errors=True)
+        gone.append(folder)
+    return gone
+
+
+def is_busy(folder: Path) -> bool:
+    """Whether somebody still records into this folder (they hold a lock on its journal)."""
+    import fcntl
+
+    try:
+        with open(folder / SUPERVISOR_JOURNAL, "rb") as journal:
+            try:
+                fcntl.flock(journal, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                return True
+            return False
+    except OSError:
+        return False

@@ -1,0 +1,61 @@
+"""The samples: what the supervisor measured from outside, one line of JSON each, older ones thinned."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+MOST = 8192
+
+
+class SampleWriter:
+    """Appends samples; every second one of the older half goes when the file is full."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - open for the whole run
+        os.chmod(path, 0o600)
+        self._count = 0
+        self.stopped: str | None = None
+
+    def write(self, sample: dict[str, Any]) -> None:
+        if self.stopped:
+            return
+        line = json.dumps(sample, separators=(",", ":")).encode() + b"\n"
+        try:
+            self._file.write(line)
+            self._count += 1
+            if self._count > MOST:
+                self._thin()
+        except OSError as error:
+            self.stopped = str(error)
+
+    def _thin(self) -> None:
+        lines = self._path.read_bytes().splitlines(keepends=True)
+        half = len(lines) // 2
+        kept = lines[:half:2] + lines[half:]
+        fresh = self._path.with_name(self._path.name + ".new")
+        fresh.write_bytes(b"".join(kept))
+        fresh.chmod(0o600)
+        os.replace(fresh, self._path)
+        self._file.close()
+        self._file = open(self._path, "ab", buffering=0)  # noqa: SIM115
+        self._count = len(kept)
+
+
+def read_samples(path: Path) -> list[dict[str, Any]]:
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return []
+    samples = []
+    for line in content.splitlines():
+        try:
+            sample = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(sample, dict) and isinstance(sample.get("t"), (int, float)):
+            samples.append(sample)
+    return samples

@@ -1,0 +1,192 @@
+"""The steps: a ring of fixed binary slots, one per step, older ones thinned, never the last ones."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+from pathlib import Path
+from typing import Any, NamedTuple
+
+MAGIC = b"LSTEPS01"
+# number at both ends: a slot torn by a kill in mid-write is told apart and skipped
+SLOT = struct.Struct("<QdffdfiiHHxxxxxxxxQ")
+HEADER = 4096
+LEVELS_AT = struct.Struct("<8sII")
+LEVEL = struct.Struct("<QI")
+NOW_AT = 512
+NOW = struct.Struct("<QBxxxxxxxQdQ")
+# (every how many steps, how many slots): 65,536 newest steps, then ever coarser history. 6.5 MB in all, for ever
+LEVELS = ((1, 65536), (16, 16384), (256, 8192), (4096, 8192), (65536, 8192))
+PHASES = ("", "step", "between", "validation", "epoch-end", "start", "evaluate", "predict")
+NAN = float("nan")
+# Filesystems on which an allocated block can be rewritten in place: elsewhere a full disk could turn
+# a store into the mapping into SIGBUS, which would kill the training, so slots are written with pwrite.
+SAFE_TO_MAP = frozenset({"ext2", "ext3", "ext4", "xfs", "tmpfs", "overlay"})
+
+
+class Step(NamedTuple):
+    """One training step; NaN where a value was not cheap to have."""
+
+    number: int
+    time: float
+    duration: float
+    data_wait: float
+    loss: float
+    learning_rate: float
+    epoch: int
+    batch: int
+    fit: int
+
+
+class Now(NamedTuple):
+    """What the program was doing when the mark was set."""
+
+    phase: str
+    number: int
+    time: float
+
+
+def filesystem_of(path: str) -> str:
+    """The type of the filesystem that holds a path, '' when it can't be told."""
+    best, kind = "", ""
+    try:
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                fields = line.split(" ")
+                point = fields[4].replace("\\040", " ")
+                inside = path == point or path.startswith(point.rstrip("/") + "/")
+                if inside and len(point) >= len(best):
+                    best, kind = point, fields[fields.index("-") + 1]
+    except (OSError, ValueError, IndexError):
+        return ""
+    return kind
+
+
+class StepWriter:
+    """Writes slots without a lock, a system call or the release of the interpreter lock where it can."""
+
+    def __init__(self, path: str) -> None:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        size = HEADER + sum(slots for _, slots in LEVELS) * SLOT.size
+        self._bases = []
+        base = HEADER
+        for _, slots in LEVELS:
+            self._bases.append(base)
+            base += slots * SLOT.size
+        try:
+            os.posix_fallocate(fd, 0, size)
+            os.pwrite(fd, _header(LEVELS), 0)
+            self.mapped = filesystem_of(os.path.realpath(path)) in SAFE_TO_MAP
+            self._map: Any = mmap.mmap(fd, size) if self.mapped else _Positioned(fd)
+        except BaseException:
+            os.close(fd)
+            raise
+        if self.mapped:
+            os.close(fd)  # the mapping stays; the host gets its descriptor back
+        self._seq = 0
+
+    def write(
+        self,
+        number: int,
+        time: float,
+        duration: float,
+        loss: float = NAN,
+        learning_rate: float = NAN,
+        epoch: int = -1,
+        batch: int = -1,
+        fit: int = 0,
+        data_wait: float = NAN,
+    ) -> None:
+        values = (number, time, duration, data_wait, loss, learning_rate, epoch, batch, fit & 0xFFFF, 0, number)
+        self._put(self._bases[0] + (number % 65536) * 64, values)
+        if number & 15:
+            return
+        for level in (1, 2, 3, 4):
+            every, slots = LEVELS[level]
+            if number % every:
+                return
+            self._put(self._bases[level] + (number // every % slots) * 64, values)
+
+    def _put(self, offset: int, values: tuple[Any, ...]) -> None:
+        if self.mapped:
+            SLOT.pack_into(self._map, offset, *values)
+        else:
+            self._map.put(offset, SLOT.pack(*values))
+
+    def mark(self, phase: int, number: int, time: float) -> None:
+        """What goes on now: read by the supervisor while the program may be stuck."""
+        self._seq = seq = self._seq + 1
+        if self.mapped:
+            NOW.pack_into(self._map, NOW_AT, seq, phase, number, time, seq)
+        else:
+            self._map.put(NOW_AT, NOW.pack(seq, phase, number, time, seq))
+
+
+class _Positioned:
+    """pwrite where mapping is not safe; the identity check keeps us out of a reused descriptor."""
+
+    def __init__(self, fd: int) -> None:
+        from laststep.blackbox.journal import move_up
+
+        self._fd = move_up(fd)
+        status = os.fstat(self._fd)
+        self._identity = (status.st_dev, status.st_ino)
+
+    def put(self, offset: int, content: bytes) -> None:
+        status = os.fstat(self._fd)
+        if (status.st_dev, status.st_ino) == self._identity:
+            os.pwrite(self._fd, content, offset)
+
+
+def _header(levels: tuple[tuple[int, int], ...]) -> bytes:
+    head = LEVELS_AT.pack(MAGIC, SLOT.size, len(levels))
+    return head + b"".join(LEVEL.pack(every, slots) for every, slots in levels)
+
+
+def read_steps(path: Path) -> tuple[list[Step], Now | None]:
+    """All whole slots in order of their number, and the last mark."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return [], None
+    if len(content) < HEADER or content[:8] != MAGIC or LEVELS_AT.unpack_from(content)[1] != SLOT.size:
+        return [], None
+    body = content[HEADER : HEADER + (len(content) - HEADER) // SLOT.size * SLOT.size]
+    found: dict[int, Step] = {}
+    for slot in SLOT.iter_unpack(body):
+        number = slot[0]
+        if number and number == slot[10]:
+            found[number] = Step._make(slot[:9])
+    return [found[number] for number in sorted(found)], _read_now(content)
+
+
+def _read_now(content: bytes) -> Now | None:
+    first, phase, number, time, second = NOW.unpack_from(content, NOW_AT)
+    if not first or first != second or phase >= len(PHASES):
+        return None
+    return Now(PHASES[phase], number, time)
+
+
+def compact(path: Path) -> None:
+    """After the end: keep the slots in use, give the rest of the disk back."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return
+    if content[:8] != MAGIC:
+        return
+    used = [
+        content[at : at + SLOT.size]
+        for at in range(HEADER, len(content) - SLOT.size + 1, SLOT.size)
+        if content[at : at + 8] != b"\0" * 8
+    ]
+    fresh = path.with_name(path.name + ".new")
+    header = bytearray(content[:HEADER])
+    header[: LEVELS_AT.size + 5 * LEVEL.size] = _header(((1, len(used)),)).ljust(LEVELS_AT.size + 5 * LEVEL.size, b"\0")
+    try:
+        fresh.write_bytes(bytes(header) + b"".join(used))
+        fresh.chmod(0o600)
+        os.replace(fresh, path)
+    except OSError:
+        fresh.unlink(missing_ok=True)

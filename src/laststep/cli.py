@@ -1,0 +1,78 @@
+"""The command line: find the verb's file, let it read its own arguments, turn known errors into one line."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import pkgutil
+import sys
+
+import laststep
+from laststep import commands
+
+DESCRIPTION = """\
+The flight recorder and the doctor for TensorFlow and Keras training.
+
+  laststep run python train.py     run your training, recorded; nothing in your code changes
+  laststep why                     what happened to the last run, and what to change
+"""
+
+
+def main(argv: list[str] | None = None) -> int:
+    argv = sys.argv[1:] if argv is None else argv
+    if sys.platform == "win32":
+        print("laststep: Windows is not supported yet", file=sys.stderr)
+        return 2
+    if argv and argv[0] in _verbs():
+        return _run_verb(argv[0], argv[1:])
+    parser = argparse.ArgumentParser(
+        prog="laststep", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--version", action="version", version=f"laststep {laststep.__version__}")
+    verbs = "\n".join(f"  {name:9} {_module(name).__doc__}" for name in _verbs())
+    parser.epilog = f"verbs (laststep VERB --help shows an example):\n{verbs}"
+    parser.add_argument("verb", nargs="?", help=argparse.SUPPRESS)
+    asked = parser.parse_args(argv[:1])
+    if asked.verb is None:
+        parser.print_help()
+        return 0
+    print(f"laststep: no such verb: {asked.verb}; there are {', '.join(_verbs())}", file=sys.stderr)
+    return 2
+
+
+def _verbs() -> list[str]:
+    return sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
+
+
+def _module(name: str): # type: ignore[no-untyped-def]
+    return importlib.import_module(f"laststep.commands.{name}")
+
+
+def _run_verb(name: str, argv: list[str]) -> int:
+    module = _module(name)
+    parser = argparse.ArgumentParser(
+        prog=f"laststep {name}",
+        description=module.__doc__,
+        epilog="example:\n" + "\n".join(f"  {line}" for line in module.EXAMPLES),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.add_arguments(parser)
+    try:
+        return int(module.run(parser.parse_args(argv)))
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    except _known_errors() as error:
+        print(f"laststep: {error}", file=sys.stderr)
+        return 2
+
+
+def _known_errors() -> tuple[type[Exception], ...]:
+    """What the user can do something about; anything else is a bug of ours and shows itself."""
+    from laststep.blackbox.folder import NoSuchRun
+    from laststep.run import DamagedRun
+    from laststep.settings import BadSetting
+
+    return (NoSuchRun, DamagedRun, BadSetting, PermissionError)

@@ -1,0 +1,44 @@
+"""run a small broken training that comes with laststep, and show the answer"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+from pathlib import Path
+
+from laststep import demos
+from laststep.blackbox import folder as folders
+from laststep.settings import read_settings
+
+EXAMPLES = ("laststep demo --list", "laststep demo early-stop-swallowed")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", nargs="?", help="which one (default: the first of the list)")
+    parser.add_argument("--list", action="store_true", help="what there is")
+    parser.add_argument("--dir", help="where the run folder goes")
+
+
+def run(asked: argparse.Namespace) -> int:
+    known = {path.stem.replace("_", "-"): path for path in sorted(Path(demos.__path__[0]).glob("[!_]*.py"))}
+    if asked.list:
+        for name, path in known.items():
+            print(f"  {name:24} {_first_line(path)}")
+        return 0
+    name = asked.name or next(iter(known))
+    if name not in known:
+        print(f"laststep: no demo called {name}; there are {', '.join(known)}", file=sys.stderr)
+        return 2
+    if importlib.util.find_spec("tensorflow") is None:
+        print("laststep: the demos train with TensorFlow, which is not installed here", file=sys.stderr)
+        return 2
+    from laststep.commands.run import run_recorded
+
+    settings = read_settings({"dir": asked.dir})
+    print(f"$ laststep run python {known[name].name}      # {_first_line(known[name])}", file=sys.stderr)
+    return run_recorded([sys.executable, str(known[name])], folders.create_run(settings.dir), settings)
+
+
+def _first_line(path: Path) -> str:
+    return path.read_text().splitlines()[0].strip('"').rstrip(".")

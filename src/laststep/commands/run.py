@@ -1,0 +1,96 @@
+"""run a training, recorded; when it ends badly, say why"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from laststep.blackbox import folder as folders
+from laststep.settings import Settings, read_settings
+
+EXAMPLES = (
+    "laststep run python train.py --epochs 10",
+    "laststep run train.py",
+    "laststep run -m mypackage.train",
+    "laststep run --quiet -- python -u train.py    (no answer at the end; `laststep why` has it)",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = "laststep run [--quiet] [--dir DIR] [--] python train.py …"
+    parser.add_argument("--quiet", action="store_const", const=True, help="no answer at the end")
+    parser.add_argument("--dir", help="where run folders go (default: .laststep here; also LASTSTEP_DIR)")
+    parser.add_argument("--keep-runs", type=int, metavar="N", help="how many runs to keep (default: 50)")
+    parser.add_argument("--keep-size", metavar="SIZE", help="how much they may take together (default: 1 GB)")
+    parser.add_argument("command", nargs=argparse.REMAINDER, help="the command, as you would type it")
+
+
+def run(asked: argparse.Namespace) -> int:
+    command = asked.command[1:] if asked.command[:1] == ["--"] else asked.command
+    if not command:
+        print("laststep: what should be run? laststep run python train.py", file=sys.stderr)
+        return 2
+    options = {name: getattr(asked, name) for name in ("dir", "quiet", "keep_runs", "keep_size")}
+    settings = read_settings(options)
+    if os.environ.get("LASTSTEP_OFF") == "1":
+        return run_bare(command)
+    try:
+        folder = folders.create_run(settings.dir)
+    except OSError as error:
+        print(f"laststep: not recording, no place for a run folder ({error})", file=sys.stderr)
+        return run_bare(command)
+    return run_recorded(command, folder, settings)
+
+
+def run_bare(command: list[str]) -> int:
+    """Become the program: nothing of ours is left."""
+    from laststep.supervisor.launch import full_command
+
+    command = full_command(command)
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        return cannot_start(command, error)
+
+
+def run_recorded(command: list[str], folder: Path, settings: Settings) -> int:
+    from laststep.supervisor.launch import Supervisor, die_alike
+
+    supervisor = Supervisor(command, folder)
+    try:
+        code, number = supervisor.run()
+    except OSError as error:
+        if supervisor.pid:
+            raise
+        return cannot_start(supervisor.command, error)
+    if not settings.quiet:
+        answer(folder)
+    folders.prune(folder.parent, settings.keep_runs, settings.keep_size, busy=folder)
+    return die_alike(code, number, sys.stderr.flush)
+
+
+def cannot_start(command: list[str], error: OSError) -> int:
+    """The shell's own words and codes for a command that can't be started."""
+    print(f"laststep: {command[0]}: {error.strerror}", file=sys.stderr)
+    return 127 if isinstance(error, FileNotFoundError) else 126
+
+
+def answer(folder: Path) -> None:
+    """The page, on stderr, after the end. A healthy run gets one quiet line."""
+    from laststep.commands.why import terminal_settings
+    from laststep.diagnose import diagnose
+    from laststep.reports.terminal import page
+    from laststep.run import DamagedRun, Run
+
+    try:
+        diagnosis = diagnose(Run.load(folder))
+    except DamagedRun:
+        print(f"laststep: the run folder {folder} is gone or damaged; there is no answer", file=sys.stderr)
+        return
+    width, colour = terminal_settings(sys.stderr)
+    if diagnosis.outcome == "finished" and not diagnosis.findings:
+        print(f"laststep: finished, nothing to report ({folder.name})", file=sys.stderr)
+        return
+    print("\n" + page(diagnosis, width, colour), file=sys.stderr)

@@ -1,0 +1,54 @@
+"""list the runs here, newest first; or let old ones go"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+
+from laststep.blackbox import folder as folders
+from laststep.reports import words
+from laststep.settings import read_settings
+
+EXAMPLES = ("laststep runs", "laststep runs --prune --keep-runs 10")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--dir", help="where the run folders are")
+    parser.add_argument("--prune", action="store_true", help="delete the oldest runs beyond the limits")
+    parser.add_argument("--keep-runs", type=int, metavar="N", help="how many runs to keep (default: 50)")
+    parser.add_argument("--keep-size", metavar="SIZE", help="how much they may take together (default: 1 GB)")
+
+
+def run(asked: argparse.Namespace) -> int:
+    options = {name: getattr(asked, name) for name in ("dir", "keep_runs", "keep_size")}
+    settings = read_settings(options)
+    if asked.prune:
+        gone = [
+            folder
+            for home in folders.homes(settings.dir)
+            for folder in folders.prune(home, settings.keep_runs, settings.keep_size)
+        ]
+        print(f"{words.count(len(gone), 'run')} deleted")
+        return 0
+    width = shutil.get_terminal_size((80, 24)).columns
+    runs = folders.list_runs(settings.dir)
+    for folder in runs:
+        print(_line(folder, width))
+    if not runs:
+        print("no runs recorded here yet; start one with: laststep run python train.py", file=sys.stderr)
+    return 0
+
+
+def _line(folder: folders.Path, width: int) -> str:
+    from laststep.diagnose import diagnose
+    from laststep.run import DamagedRun, Run
+
+    try:
+        diagnosis = diagnose(Run.load(folder))
+    except DamagedRun:
+        return f"{folder.name:22} damaged"
+    cause = diagnosis.findings[0].rule if diagnosis.findings else "-"
+    command = " ".join(diagnosis.run.command)
+    line = f"{folder.name:22} {diagnosis.outcome:9} {cause:26} {words.span(diagnosis.run.seconds):>8}  {command}"
+    return line if len(line) <= width else line[: width - 1] + "…"

@@ -1,0 +1,47 @@
+"""say what happened to a run, why, and what to change"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from typing import TextIO
+
+from laststep.blackbox.folder import find_run
+from laststep.settings import read_settings
+
+EXAMPLES = (
+    "laststep why                        the newest run here",
+    "laststep why 20261116-0301          a run by its id, or the beginning of it",
+    "laststep why -v                     everything: the stack, all that was ruled out",
+    "laststep why --json | jq .findings  for programs",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", nargs="?", help="a run's id, its beginning, or a run folder (default: the newest)")
+    parser.add_argument("-v", "--verbose", action="store_true", help="the stack and all that was looked at")
+    parser.add_argument("--json", action="store_true", help="for programs, on standard output")
+    parser.add_argument("--dir", help="where the run folders are")
+
+
+def run(asked: argparse.Namespace) -> int:
+    from laststep.diagnose import diagnose
+    from laststep.reports import json, terminal
+    from laststep.run import Run
+
+    settings = read_settings({"dir": asked.dir})
+    diagnosis = diagnose(Run.load(find_run(asked.run, settings.dir)))
+    if asked.json:
+        print(json.page(diagnosis))
+    else:
+        width, colour = terminal_settings(sys.stdout)
+        sys.stdout.write(terminal.page(diagnosis, width, colour, asked.verbose))
+    return 0
+
+
+def terminal_settings(stream: TextIO) -> tuple[int, bool]:
+    """(columns, whether colours are wanted)"""
+    colour = stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    return shutil.get_terminal_size((80, 24)).columns, colour

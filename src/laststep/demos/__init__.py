@@ -1,0 +1,1 @@
+"""Small broken programs, shipped with the package: each dies of one thing."""

@@ -1,0 +1,74 @@
+"""Run → Diagnosis: ask every rule, rank the answers, list what was ruled out and what could not be checked."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+from laststep.finding import Diagnosis, Finding, RuledOut, Unchecked
+from laststep.rule import Rule, all_rules
+from laststep.run import FATAL, Run
+
+MISSING = {
+    "end": "the end of the process was not recorded: the supervisor died with it, or before it",
+    "recorder": "laststep could not look inside the process",
+    "fit": "no Keras fit was seen",
+}
+
+
+def diagnose(run: Run, rules: Iterable[Rule] | None = None) -> Diagnosis:
+    """Ask every rule. A rule that crashes is a result too, and the others go on."""
+    findings: list[Finding] = []
+    ruled_out: list[RuledOut] = []
+    unchecked: list[Unchecked] = []
+    by_name = {rule.name: rule for rule in (all_rules().values() if rules is None else rules)}
+    for rule in by_name.values():
+        lacking = next((kind for kind in rule.needs if not run.has(kind)), None)
+        if lacking is not None:
+            unchecked.append(Unchecked(rule.name, _why_missing(run, lacking)))
+            continue
+        try:
+            answer = rule.check(run)
+        except Exception as error:
+            unchecked.append(Unchecked(rule.name, f"the rule itself failed ({type(error).__name__}: {error})"))
+            continue
+        if isinstance(answer, Finding):
+            findings.append(dataclasses.replace(answer, rule=rule.name, symptom=rule.symptom))
+        else:
+            ruled_out.append(dataclasses.replace(answer, rule=rule.name))
+    ranked = _rank(findings, by_name)
+    return Diagnosis(run, tuple(ranked), tuple(ruled_out), tuple(unchecked), outcome(run, ranked))
+
+
+def _why_missing(run: Run, kind: str) -> str:
+    blind = run.last("blind")
+    if blind is not None and kind in ("recorder", "fit"):
+        return f"laststep could not look inside: {blind.get('because')}"
+    if run.alive and kind == "end":
+        return "the run is still going on"
+    return MISSING.get(kind, f"nothing was recorded about it ({kind})")
+
+
+def _rank(findings: list[Finding], rules: dict[str, Rule]) -> list[Finding]:
+    """Not outranked first, then by confidence; the rest keeps the order of the rules."""
+    names = {finding.rule for finding in findings}
+    below = {lower for name in names for lower in rules[name].outranks}
+    return sorted(findings, key=lambda finding: (finding.rule in below, -finding.confidence))
+
+
+def outcome(run: Run, findings: list[Finding]) -> str:
+    """finished, stopped, crashed or running, from how the process ended."""
+    if run.alive:
+        return "running"
+    symptom = findings[0].symptom if findings else ""
+    if run.signal in FATAL:
+        return "crashed"
+    if run.signal is not None or run.broke_off and not run.has("exiting"):
+        return "crashed" if symptom == "crashed" else "stopped"
+    if run.uncaught is not None:
+        return "stopped" if "KeyboardInterrupt" in run.uncaught.get("bases", []) else "crashed"
+    if run.exit_code:
+        return "stopped" if run.has("exit-call") else "crashed"
+    if symptom == "stopped" or any(not fit.complete for fit in run.fits[-1:]):
+        return "stopped"
+    return "finished"

@@ -1,0 +1,51 @@
+"""Event: one fact, when it happened; the closed list of kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        # from outside, by the supervisor
+        "run": "the launch: command, folder, host, versions of laststep and Python",
+        "limits": "memory limits, counters of kills, cores, swap and disks when the run began",
+        "signal": "a signal that reached the supervisor, who sent it, whether it was passed on",
+        "end": "the process ended: exit code or signal",
+        "aftermath": "the same counters as in `limits`, read again after the end",
+        "kernel": "a line of the kernel's log about this process (out of memory, segfault)",
+        "fault": "Python's stack at the moment of a fatal signal",
+        "blind": "laststep could not look inside the process, and why",
+        # from inside, by the recorder
+        "recorder": "the recorder started in this process",
+        "probe": "a probe was installed, or stands aside and says why",
+        "versions": "the libraries in use",
+        "fit": "a fit (or evaluate, predict) began, and what was asked of it",
+        "epoch": "an epoch ended, with its metrics",
+        "fit-end": "a fit came to its own end",
+        "loop": "a hand-written training loop was seen, and where its step is",
+        "stop": "somebody set stop_training: who, where, with which values",
+        "exception": "an exception left fit, a thread or the program",
+        "warning": "a Python warning that was shown",
+        "exit-call": "the program asked to leave: sys.exit, os._exit",
+        "signal-sent": "the program sent a signal to itself",
+        "exiting": "the interpreter reached its normal end",
+        "recording-stopped": "recording ended early, and why; training went on",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One fact. Nothing is concluded here."""
+
+    time: float
+    kind: str
+    data: Mapping[str, Any]
+    source: str = ""
+    rank: int = 0
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self.data.get(name, default)

@@ -1,0 +1,201 @@
+"""What was asked of a fit: arguments, data, model, optimizer, callbacks; read, never computed."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any
+
+from laststep.recorder.frames import describe_callback, is_users, number, scalars, users_place
+
+ARGUMENTS = (
+    "batch_size",
+    "epochs",
+    "initial_epoch",
+    "steps_per_epoch",
+    "validation_steps",
+    "validation_split",
+    "validation_freq",
+    "shuffle",
+    "verbose",
+)
+OPTIMIZER_SETTINGS = (
+    "clipnorm",
+    "clipvalue",
+    "global_clipnorm",
+    "weight_decay",
+    "momentum",
+    "nesterov",
+    "beta_1",
+    "beta_2",
+    "epsilon",
+    "use_ema",
+    "loss_scale_factor",
+    "gradient_accumulation_steps",
+)
+
+
+def describe_fit(frame: FrameType | None, model: Any, params: Any) -> dict[str, Any]:
+    """Everything known when training begins. A part that can't be read is left out, not guessed."""
+    asked = frame.f_locals if frame is not None else {}
+    described: dict[str, Any] = {name: _plain(asked.get(name)) for name in ARGUMENTS if name in asked}
+    described["steps"] = _plain((params or {}).get("steps"))
+    described["where"] = users_place(frame)
+    described["backend"] = type(model).__module__.split(".")[0] if model is not None else None
+    for name, read in _PARTS.items():
+        try:
+            described[name] = read(asked, model)
+        except Exception as error:
+            described.setdefault("unread", {})[name] = f"{type(error).__name__}: {error}"[:200]
+    described.update(described.pop("compiled", None) or {})
+    return described
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    return number(value)
+
+
+def _data(asked: Any, model: Any) -> dict[str, Any]:
+    x = asked.get("x")
+    kind = type(x)
+    described: dict[str, Any] = {"type": f"{kind.__module__.split('.')[0]}.{kind.__name__}"}
+    if hasattr(x, "element_spec"):
+        described["element_spec"] = str(x.element_spec)[:1000]
+    elif hasattr(x, "shape"):
+        described.update(shape=str(x.shape), dtype=str(getattr(x, "dtype", "")))
+    y = asked.get("y")
+    if y is not None and hasattr(y, "shape"):
+        described.update(y_shape=str(y.shape), y_dtype=str(getattr(y, "dtype", "")))
+    generator = getattr(x, "gi_code", None)
+    if generator is not None:
+        described["where"] = {"file": generator.co_filename, "line": generator.co_firstlineno}
+    described.update(_counted(asked))
+    return described
+
+
+def _counted(asked: Any) -> dict[str, Any]:
+    """How many batches Keras itself found the data to hold; asking TensorFlow again would run an op."""
+    iterator = asked.get("epoch_iterator")
+    if iterator is not None:
+        adapter = getattr(iterator, "data_adapter", None)
+        return {
+            "adapter": type(adapter).__name__,
+            "cardinality": _plain(getattr(iterator, "_num_batches", None)),
+            "batch_size": _plain(getattr(adapter, "batch_size", None)),
+        }
+    handler = asked.get("data_handler")
+    adapter = getattr(handler, "_adapter", None)
+    return {"adapter": type(adapter).__name__, "cardinality": _plain(getattr(handler, "_inferred_steps", None))}
+
+
+def _model(asked: Any, model: Any) -> dict[str, Any]:
+    kind = type(model)
+    described: dict[str, Any] = {"class": kind.__name__, "name": model.name}
+    code = getattr(kind.__init__, "__code__", None)
+    if code is not None and is_users(code.co_filename):
+        described["where"] = {"file": code.co_filename, "line": code.co_firstlineno}
+    if getattr(model, "built", False):
+        described["parameters"] = int(model.count_params())
+        described["trainable"] = sum(_size(weight.shape) for weight in model.trainable_weights)
+        layers = model.layers
+        described["layers"] = len(layers)
+        described["layer_classes"] = [type(layer).__name__ for layer in layers[:60]]
+        described["last_activation"] = getattr(getattr(layers[-1], "activation", None), "__name__", None)
+        described["input_shape"] = str(getattr(model, "input_shape", None))
+        described["output_shape"] = str(getattr(model, "output_shape", None))
+    return described
+
+
+def _size(shape: Any) -> int:
+    total = 1
+    for length in shape:
+        total *= int(length)
+    return total
+
+
+def _optimizer(asked: Any, model: Any) -> dict[str, Any]:
+    optimizer = model.optimizer
+    described: dict[str, Any] = {"class": type(optimizer).__name__}
+    inner = getattr(optimizer, "inner_optimizer", None)
+    if inner is not None:
+        described["inner"] = type(inner).__name__
+        optimizer = inner
+    rate = getattr(optimizer, "_learning_rate", None)
+    if callable(rate) or type(rate).__name__.endswith("Schedule"):
+        described["schedule"] = type(rate).__name__  # calling it would run the user's code
+    elif hasattr(rate, "numpy"):
+        described["learning_rate"] = float(rate.numpy())
+    held = vars(optimizer)
+    described.update(scalars({name: held.get(name) for name in OPTIMIZER_SETTINGS}))
+    return described
+
+
+def _compiled(asked: Any, model: Any) -> dict[str, Any]:
+    loss = getattr(model, "loss", None)
+    strategy = getattr(model, "distribute_strategy", None)
+    policy = getattr(model, "dtype_policy", None) or getattr(model, "_dtype_policy", None)
+    return {
+        "loss": _name(loss),
+        "from_logits": getattr(loss, "_fn_kwargs", {}).get("from_logits") if hasattr(loss, "_fn_kwargs") else None,
+        "jit_compile": _plain(getattr(model, "jit_compile", getattr(model, "_jit_compile", None))),
+        "run_eagerly": _plain(getattr(model, "run_eagerly", None)),
+        "steps_per_execution": _steps_per_execution(model),
+        "strategy": type(strategy).__name__ if strategy is not None else None,
+        "precision": getattr(policy, "name", None),
+        "own_train_step": _own_train_step(model),
+    }
+
+
+def _steps_per_execution(model: Any) -> Any:
+    value = getattr(model, "steps_per_execution", None) or getattr(model, "_steps_per_execution", None)
+    return _plain(value) if number(value) is not None else int(value.numpy()) if hasattr(value, "numpy") else 1
+
+
+def _own_train_step(model: Any) -> Any:
+    code = getattr(getattr(type(model), "train_step", None), "__code__", None)
+    if code is None or not is_users(code.co_filename):
+        return None
+    return {"file": code.co_filename, "line": code.co_firstlineno}
+
+
+def _name(value: Any) -> Any:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return {str(key): _name(item) for key, item in list(value.items())[:20]}
+    if isinstance(value, (list, tuple)):
+        return [_name(item) for item in value[:20]]
+    return getattr(value, "__name__", None) or type(value).__name__
+
+
+def _callbacks(asked: Any, model: Any) -> list[dict[str, Any]]:
+    given = asked.get("callbacks")
+    if given is None:
+        return []
+    members = getattr(given, "callbacks", None) or (given if isinstance(given, (list, tuple)) else [given])
+    flat = [item for member in members for item in (member if isinstance(member, (list, tuple)) else [member])]
+    return [describe_callback(item) | {"values": scalars(vars(item))} for item in flat if _is_hosts(item)]
+
+
+def _is_hosts(callback: Any) -> bool:
+    return not type(callback).__module__.startswith("laststep.")
+
+
+def _environment(asked: Any, model: Any) -> dict[str, Any]:
+    context = sys.modules.get("tensorflow.python.eager.context")
+    held = getattr(context, "_context", None)
+    devices = getattr(held, "_logical_devices", None) or []
+    return {"devices": [str(getattr(device, "name", device)) for device in devices][:16]}
+
+
+_PARTS = {
+    "data": _data,
+    "validation": lambda asked, model: asked.get("validation_data") is not None,
+    "model": _model,
+    "optimizer": _optimizer,
+    "compiled": _compiled,
+    "callbacks": _callbacks,
+    "environment": _environment,
+}

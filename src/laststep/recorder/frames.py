@@ -1,0 +1,279 @@
+"""Which line is the user's own: frames, tracebacks, the except that would catch, the test that decided."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from types import FrameType, TracebackType
+from typing import Any
+
+_STDLIB = os.path.dirname(os.path.abspath(os.__file__))
+_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_PACKAGES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+_FRAMEWORKS = re.compile(r"[/\\](?:tensorflow|keras|tf_keras|numpy|absl|h5py|jax|torch|ml_dtypes|optree|wrapt)[/\\]")
+_MOST_FRAMES = 40
+_IN_MESSAGE = re.compile(r'File "([^"\n]+)", line (\d+), in (\S+)')
+
+Place = dict[str, Any]
+
+
+def _main_package() -> str | None:
+    """With `-m package.module` the user's own code may well be an installed package."""
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    origin = getattr(spec, "origin", None)
+    return os.path.dirname(os.path.abspath(origin)) + os.sep if origin else None
+
+
+def is_users(filename: str) -> bool:
+    """Whether a file is the user's own code, not a library's, Python's or ours."""
+    if filename.startswith("<") or "__autograph_generated_file" in filename:
+        return filename.startswith("<ipython-input") or filename.startswith("<string>")
+    path = os.path.abspath(filename)
+    if any(part in path for part in _PACKAGES):
+        package = _main_package()
+        return bool(package and path.startswith(package)) and not _FRAMEWORKS.search(path)
+    if path.startswith(_OURS + os.sep):
+        return os.sep + "demos" + os.sep in path
+    return not path.startswith(_STDLIB + os.sep)
+
+
+def place(filename: str, line: int, function: str = "") -> Place:
+    here: Place = {"file": os.path.abspath(filename) if not filename.startswith("<") else filename, "line": line}
+    if function:
+        here["function"] = function
+    text = source_line(filename, line)
+    if text:
+        here["text"] = text
+    return here
+
+
+def source_line(filename: str, line: int) -> str:
+    import linecache
+
+    return linecache.getline(filename, line).strip()[:200]
+
+
+def users_frame(frame: FrameType | None) -> FrameType | None:
+    """The nearest frame outward that is the user's own."""
+    while frame is not None:
+        if is_users(frame.f_code.co_filename):
+            return frame
+        frame = frame.f_back
+    return None
+
+
+def place_of(frame: FrameType | None) -> Place | None:
+    if frame is None:
+        return None
+    return place(frame.f_code.co_filename, frame.f_lineno, _qualified(frame))
+
+
+def users_place(frame: FrameType | None) -> Place | None:
+    return place_of(users_frame(frame))
+
+
+def _qualified(frame: FrameType) -> str:
+    return str(getattr(frame.f_code, "co_qualname", frame.f_code.co_name))
+
+
+def callback_of(frame: FrameType) -> Any | None:
+    """The Keras callback whose method this frame runs, if it is one."""
+    owner = frame.f_locals.get("self")
+    kind = type(owner)
+    if hasattr(kind, "on_train_batch_end") and hasattr(kind, "set_model") and kind.__name__ != "CallbackList":
+        return owner
+    return None
+
+
+def describe_callback(callback: Any) -> Place:
+    kind = type(callback)
+    described: Place = {"class": kind.__qualname__, "module": kind.__module__}
+    for value in vars(kind).values():
+        code = getattr(value, "__code__", None)
+        if code is not None:
+            first = described.get("line")
+            described["file"] = code.co_filename
+            described["line"] = min(code.co_firstlineno, first) if first else code.co_firstlineno
+    described["users"] = is_users(described.get("file", "<"))
+    return described
+
+
+def describe_exception(error: BaseException, traceback: TracebackType | None) -> dict[str, Any]:
+    """Type, message, frames and the user's own line; nothing of the exception is kept."""
+    kind = type(error)
+    described: dict[str, Any] = {
+        "type": kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}",
+        "bases": [base.__name__ for base in kind.__mro__[:-1]],
+        "message": _message(error),
+        "frames": [],
+    }
+    walked = list(_walk(traceback))
+    described["frames"] = [_frame(tb) for tb in walked[-_MOST_FRAMES:]]
+    described["where"] = _users_place_in(walked) or _place_in_message(described["message"])
+    callback = _callback_in(walked)
+    if callback:
+        described["callback"] = callback
+    chain = []
+    inner = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    while inner is not None and len(chain) < 3:
+        chain.append({"type": type(inner).__name__, "message": _message(inner)[:500]})
+        inner = inner.__cause__ or (None if inner.__suppress_context__ else inner.__context__)
+    if chain:
+        described["because_of"] = chain
+    return described
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)[:6000]
+    except Exception as trouble:
+        return f"(its message could not be made: {type(trouble).__name__})"
+
+
+def _walk(traceback: TracebackType | None) -> Any:
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next
+
+
+def _frame(tb: TracebackType) -> Place:
+    code = tb.tb_frame.f_code
+    described: Place = {"file": code.co_filename, "line": tb.tb_lineno, "function": _qualified(tb.tb_frame)}
+    if is_users(code.co_filename):
+        described["users"] = True
+        described["text"] = source_line(code.co_filename, tb.tb_lineno)
+    return described
+
+
+def _users_place_in(walked: list[TracebackType]) -> Place | None:
+    """The deepest line of the user's own code that the error passed."""
+    for tb in reversed(walked):
+        code = tb.tb_frame.f_code
+        if is_users(code.co_filename):
+            return place(code.co_filename, tb.tb_lineno, _qualified(tb.tb_frame))
+    return None
+
+
+def _place_in_message(message: str) -> Place | None:
+    """AutoGraph replaces the user's frames by a text in the message."""
+    for filename, line, function in reversed(_IN_MESSAGE.findall(message)):
+        if is_users(filename):
+            return place(filename, int(line), function)
+    return None
+
+
+def _callback_in(walked: list[TracebackType]) -> Place | None:
+    """The callback that CallbackList was calling, with the method and the line that raised."""
+    for position, tb in enumerate(walked):
+        callback = callback_of(tb.tb_frame)
+        caller = os.path.basename(walked[position - 1].tb_frame.f_code.co_filename) if position else ""
+        if callback is None or caller not in ("callback_list.py", "callbacks.py", "callback.py"):
+            continue
+        described = describe_callback(callback)
+        described["hook"] = tb.tb_frame.f_code.co_name
+        described["raised_at"] = {"file": tb.tb_frame.f_code.co_filename, "line": tb.tb_lineno}
+        return described
+    return None
+
+
+def would_be_caught(error: BaseException, frame: FrameType | None) -> Place | None:
+    """The user's `except` that is about to catch this error, read from the source, innermost first."""
+    names = {base.__name__ for base in type(error).__mro__}
+    while frame is not None:
+        if is_users(frame.f_code.co_filename):
+            caught = _handler_around(frame.f_code.co_filename, frame.f_lineno, names)
+            if caught is not None:
+                return caught
+        frame = frame.f_back
+    return None
+
+
+def _handler_around(filename: str, line: int, names: set[str]) -> Place | None:
+    import ast
+
+    best: ast.ExceptHandler | None = None
+    for node in ast.walk(_parse(filename)):
+        if not isinstance(node, ast.Try) or not _spans(node.body, line):
+            continue
+        handler = next((h for h in node.handlers if _catches(h.type, names)), None)
+        if handler is not None and (best is None or handler.lineno < best.lineno):
+            best = handler  # of nested ones, the inner handler stands above the outer one
+    return place(filename, best.lineno) if best else None
+
+
+def _spans(body: list[Any], line: int) -> bool:
+    return bool(body) and body[0].lineno <= line <= (body[-1].end_lineno or body[-1].lineno)
+
+
+def _catches(kind: Any, names: set[str]) -> bool:
+    import ast
+
+    if kind is None:
+        return True
+    if isinstance(kind, ast.Tuple):
+        return any(_catches(element, names) for element in kind.elts)
+    return (kind.attr if isinstance(kind, ast.Attribute) else getattr(kind, "id", "")) in names
+
+
+def deciding_test(frame: FrameType) -> dict[str, Any] | None:
+    """The `if` around this line, and the values that it compares: {'text', 'line', 'values'}."""
+    import ast
+
+    best: ast.If | None = None
+    for node in ast.walk(_parse(frame.f_code.co_filename)):
+        if isinstance(node, ast.If) and _spans(node.body, frame.f_lineno):
+            if best is None or node.lineno > best.lineno:
+                best = node
+    if best is None:
+        return None
+    values = {}
+    for node in ast.walk(best.test):
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            values.update(_value_of(node, frame))
+    return {"text": ast.unparse(best.test)[:200], "line": best.lineno, "values": values}
+
+
+def _value_of(node: Any, frame: FrameType) -> dict[str, Any]:
+    import ast
+
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+        holder = getattr(frame.f_locals.get("self"), "__dict__", {})
+        return scalars({f"self.{node.attr}": holder.get(node.attr)})
+    if isinstance(node, ast.Name) and node.id != "self":
+        return scalars({node.id: frame.f_locals.get(node.id, frame.f_globals.get(node.id))})
+    return {}
+
+
+def _parse(filename: str) -> Any:
+    import ast
+    import linecache
+
+    try:
+        return ast.parse("".join(linecache.getlines(filename)))
+    except (SyntaxError, ValueError, RecursionError):
+        return ast.Module(body=[], type_ignores=[])
+
+
+def scalars(values: Any, most: int = 24) -> dict[str, Any]:
+    """The plain numbers, words and truths of a mapping; arrays, tensors and objects stay where they are."""
+    found: dict[str, Any] = {}
+    for name, value in list(values.items())[:200]:
+        if len(found) >= most:
+            break
+        plain = number(value) if not isinstance(value, (bool, str)) and value is not None else value
+        if isinstance(plain, str):
+            plain = plain[:120]
+        if plain is not None and isinstance(name, str):
+            found[name] = plain
+    return found
+
+
+def number(value: Any) -> float | int | None:
+    """A plain number out of Python's or NumPy's scalars; None for all else (a tensor would mean a device sync)."""
+    if isinstance(value, (bool, int, float)):
+        return value
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
+        item = value.item()
+        return item if isinstance(item, (bool, int, float)) else None
+    return None

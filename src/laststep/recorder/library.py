@@ -1,0 +1,62 @@
+"""laststep as a library: start(), step() and why() inside a notebook or a script."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from laststep.recorder import state
+
+if TYPE_CHECKING:
+    from laststep.finding import Diagnosis
+
+
+def start_here(directory: str | None) -> str:
+    """Record this process, and let a second one watch it from outside."""
+    from laststep.blackbox.folder import create_run
+    from laststep.recorder.start import start
+
+    if state.current is not None:
+        return os.path.basename(state.current.folder)
+    if os.environ.get("LASTSTEP_OFF") == "1":
+        return ""
+    folder = create_run(directory)
+    start(str(folder))
+    _spawn_watcher(folder)
+    return folder.name
+
+
+def _spawn_watcher(folder: Path) -> None:
+    package = Path(__file__).resolve().parents[2]
+    code = f"import sys; sys.path.insert(0, {str(package)!r}); from laststep.supervisor.beside import main; main()"
+    try:
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(folder), str(os.getpid())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        if state.current is not None:
+            state.current.event("probe", name="watcher", state="unsupported", because=str(error))
+
+
+def step_done(loss: float | None) -> None:
+    """Outside a recorded process this does nothing: a script keeps its calls when it runs bare."""
+    if state.current is not None:
+        state.current.hand_step(math.nan if loss is None else float(loss))
+
+
+def diagnose_here(run: str | None) -> Diagnosis:
+    from laststep.blackbox.folder import find_run
+    from laststep.diagnose import diagnose
+    from laststep.run import Run
+
+    if run is None and state.current is not None:
+        return diagnose(Run.load(Path(state.current.folder)))
+    return diagnose(Run.load(find_run(run)))

@@ -1,0 +1,98 @@
+"""Exceptions that leave fit, a tf.function, a thread or the program, with the user's own frame."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from types import FrameType, ModuleType, TracebackType
+from typing import Any
+
+from laststep.recorder import state
+from laststep.recorder.frames import describe_exception, would_be_caught
+from laststep.recorder.guard import guard
+from laststep.recorder.imports import when_imported
+from laststep.recorder.patch import after, replace
+
+PROBE = "exceptions"
+# Each library cleans its tracebacks in one function, called while the exception is on its way out:
+# a door that puts no frame of ours on the stack.
+FILTERS = (
+    "keras.src.utils.traceback_utils",
+    "tf_keras.src.utils.traceback_utils",
+    "tensorflow.python.util.traceback_utils",
+)
+_last_seen: tuple[int, str] = (0, "")
+
+
+def install() -> None:
+    _chain_excepthook()
+    _chain_thread_excepthook()
+    for name in FILTERS:
+        when_imported(PROBE, name, _watch_filter)
+
+
+def _chain_excepthook() -> None:
+    previous = sys.excepthook
+
+    def excepthook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+        guard(PROBE, _record, error, traceback, "program")
+        previous(kind, error, traceback)
+
+    replace(PROBE, sys, "excepthook", excepthook)
+
+
+def _chain_thread_excepthook() -> None:
+    previous = threading.excepthook
+
+    def excepthook(args: Any) -> None:
+        name = args.thread.name if args.thread is not None else ""
+        guard(PROBE, _record, args.exc_value, args.exc_traceback, "thread", thread=name)
+        previous(args)
+
+    replace(PROBE, threading, "excepthook", excepthook)
+
+
+def _watch_filter(module: ModuleType) -> None:
+    if hasattr(module, "_process_traceback_frames"):
+        after(PROBE, module, "_process_traceback_frames", _passing)
+    elif state.current is not None:
+        state.current.event("probe", name=PROBE, state="unsupported", because=f"{module.__name__} has no filter")
+
+
+def _passing(result: Any, traceback: TracebackType | None) -> None:
+    """An exception is leaving a method of Keras or TensorFlow; noted once it leaves `fit` or reaches user code."""
+    error = sys.exc_info()[1]
+    # our hook · the guard · the wrapper · the library's error_handler
+    handler = sys._getframe(3)
+    function = getattr(handler.f_locals.get("fn"), "__name__", "")
+    if error is None or state.current is None:
+        return
+    outside = handler.f_back
+    left = "fit" if function in ("fit", "evaluate", "predict", "train_on_batch") else "call"
+    if left == "call" and state.current.open_fits:
+        return  # inside fit: it will pass there, with more around it
+    _record(error, traceback, left, function=function, caught=would_be_caught(error, outside), outside=outside)
+
+
+def _record(
+    error: BaseException | None,
+    traceback: TracebackType | None,
+    left: str,
+    outside: FrameType | None = None,
+    **more: Any,
+) -> None:
+    global _last_seen
+    recorder = state.current
+    if error is None or recorder is None:
+        return
+    described = describe_exception(error, traceback)
+    same = _last_seen == (id(error), described["type"])
+    if same and left == "call":
+        return
+    _last_seen = (id(error), described["type"])
+    fit = recorder.open_fits[-1] if recorder.open_fits else None
+    if fit is not None:
+        described.update(fit=fit.id, epoch=fit.epoch, batch=fit.batch)
+        if left == "fit" and more.get("function") == "fit":
+            fit.left()
+    recorder.event("exception", left=left, steps=recorder.count, **more, **described)

@@ -1,0 +1,140 @@
+"""Hand-written training loops: each call of a training tf.function, each eager update."""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+from types import ModuleType
+from typing import Any
+
+from laststep.recorder import state
+from laststep.recorder.frames import is_users, users_place
+from laststep.recorder.imports import when_imported
+from laststep.recorder.patch import after
+from laststep.recorder.probes.keras_fit import cheap_number
+
+PROBE = "hand_loop"
+FUNCTION = "tensorflow.python.eager.polymorphic_function.polymorphic_function"
+TAPE = "tensorflow.python.eager.backprop"
+OPTIMIZERS = {
+    "keras.src.optimizers.base_optimizer": ("BaseOptimizer", "apply"),
+    "tf_keras.src.optimizers.optimizer": ("Optimizer", "apply_gradients"),
+    "tf_keras.src.optimizers.legacy.optimizer_v2": ("OptimizerV2", "apply_gradients"),
+}
+GRADIENT, APPLY = 1, 2  # how surely it is a training step
+NAN = math.nan
+
+
+class _Thread(threading.local):
+    traced = 0  # what the function being traced in this thread does
+    loss = NAN
+
+
+_thread = _Thread()
+_functions: dict[Any, int] = {}
+_lead: Any = None
+_lead_rank = 0
+_rival: Any = None
+
+
+def install() -> None:
+    when_imported(PROBE, FUNCTION, _watch_functions)
+    when_imported(PROBE, TAPE, lambda module: after(PROBE, module.GradientTape, "gradient", _gradient))
+    for name, (kind, method) in OPTIMIZERS.items():
+        when_imported(PROBE, name, lambda module, k=kind, m=method: after(PROBE, getattr(module, k), m, _applied))
+
+
+def _watch_functions(module: ModuleType) -> None:
+    # TensorFlow tells this object after each call whether it traced: again no frame of ours during the call.
+    manager = module._FrequentTracingDetectorManager
+    after(PROBE, manager, "called_with_tracing", _traced)
+    after(PROBE, manager, "called_without_tracing", _called)
+
+
+def _eager() -> bool:
+    context = sys.modules.get("tensorflow.python.eager.context")
+    return context is not None and bool(context.executing_eagerly())
+
+
+def _in_keras() -> bool:
+    return state.current is None or bool(state.current.open_fits)
+
+
+def _gradient(result: Any, tape: Any, target: Any, *args: Any, **kwargs: Any) -> None:
+    if _in_keras():
+        return
+    if not _eager():
+        _thread.traced = max(_thread.traced, GRADIENT)
+        return
+    _thread.loss = cheap_number(target)
+    _seen("tape", GRADIENT, 3)
+
+
+def _applied(result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
+    if _in_keras():
+        return
+    if not _eager():
+        _thread.traced = APPLY
+        return
+    _seen(id(optimizer), APPLY, 3)
+
+
+def _traced(result: Any, manager: Any, key: Any, *args: Any) -> None:
+    if _in_keras():
+        return
+    if _thread.traced:
+        _functions[key] = max(_functions.get(key, 0), _thread.traced)
+        _thread.traced = 0
+    _called(result, manager, key)
+
+
+def _called(result: Any, manager: Any, key: Any) -> None:
+    rank = _functions.get(key)
+    if rank is None or _in_keras():
+        return
+    # our hook · the guard · the wrapper · Function.__call__, which still holds the result
+    _thread.loss = _loss_in(sys._getframe(3).f_locals.get("result"))
+    _seen(key, rank, 3)
+
+
+def _loss_in(result: Any) -> float:
+    if isinstance(result, dict):
+        result = result.get("loss")
+    elif isinstance(result, (tuple, list)) and result:
+        result = result[0]
+    return cheap_number(result)
+
+
+def _seen(source: Any, rank: int, depth: int) -> None:
+    """One update happened. Several may make one step (a GAN's two optimizers): the leading source counts."""
+    global _lead, _lead_rank, _rival
+    if source == _lead:
+        _rival = None
+    elif rank > _lead_rank or _lead is None:
+        upgrade = _lead is not None
+        _lead, _lead_rank, _rival = source, rank, None
+        _tell_loop(depth + 1)
+        if upgrade:
+            return  # the same step was counted by what led until now
+    elif rank == _lead_rank and _rival == source:
+        _lead, _rival = source, None  # the leading one has gone silent
+        _tell_loop(depth + 1)
+    else:
+        _rival = source
+        return
+    recorder = state.current
+    if recorder is not None:
+        loss, _thread.loss = _thread.loss, NAN
+        recorder.hand_step(loss)
+
+
+def _tell_loop(depth: int) -> None:
+    if state.current is not None:
+        state.current.event("loop", where=users_place(sys._getframe(depth)), function=_users_function())
+
+
+def _users_function() -> Any:
+    """The training tf.function's own file and line: TensorFlow keys its statistics by the code object."""
+    filename = getattr(_lead, "co_filename", "<")
+    return {"file": filename, "line": _lead.co_firstlineno} if is_users(filename) else None

@@ -1,0 +1,180 @@
+"""Every fit of Keras 3 and tf_keras: what was asked of it, each step, each epoch, its end."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from types import FrameType, ModuleType
+from typing import Any
+
+from laststep.recorder import state
+from laststep.recorder.describe import describe_fit
+from laststep.recorder.frames import number, scalars
+from laststep.recorder.guard import guard
+from laststep.recorder.imports import when_imported
+from laststep.recorder.patch import after
+
+PROBE = "keras_fit"
+MODULES = ("keras.src.callbacks.callback_list", "tf_keras.src.callbacks")
+STEP, BETWEEN, VALIDATION, EPOCH_END, START = (
+    state.PHASE[name] for name in ("step", "between", "validation", "epoch-end", "start")
+)
+EVALUATE, PREDICT = state.PHASE["evaluate"], state.PHASE["predict"]
+NAN = math.nan
+
+
+def install() -> None:
+    for name in MODULES:
+        when_imported(PROBE, name, _watch)
+
+
+def _watch(module: ModuleType) -> None:
+    # Called while the list is being made, after Keras has settled its asynchronous dispatch from the user's
+    # own callbacks and before it hands model and parameters to all: no frame of ours is left on the stack.
+    after(PROBE, module.CallbackList, "_add_default_callbacks", _join)
+
+
+def _join(result: Any, callback_list: Any, *args: Any, **kwargs: Any) -> None:
+    if state.current is not None:
+        callback_list.callbacks.insert(0, Callback(state.current))
+
+
+def _fit_frame() -> FrameType | None:
+    """The running fit, whose arguments say what was asked for. It is looked at, not kept."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not (frame.f_code.co_name == "fit" and "callbacks" in frame.f_locals):
+        frame = frame.f_back
+    return frame
+
+
+class Callback:
+    """First in the list, so that it sees the step after which another one raises.
+
+    Not a subclass of Keras's: nothing of the host is imported. The name is one that tf_keras knows, which
+    keeps it from timing hooks on our account.
+    """
+
+    async_safe = True  # otherwise Keras drops its asynchronous dispatch
+    _supports_tf_logs = True  # otherwise tf_keras copies the logs to the host in each step
+    _chief_worker_only = None
+
+    def __init__(self, recorder: state.Recorder) -> None:
+        self.recorder = recorder
+        self.id = 0  # 0 until a fit begins: the list may serve an evaluate or a predict alone
+        self.epoch = -1
+        self.batch = -1
+        self.params: Any = None
+        self._model: Any = None
+        self._last_end = 0.0
+        self._epoch_began = 0.0
+        self._batches = 0
+        self._weight = 1
+
+    def set_model(self, model: Any) -> None:
+        self._model = model
+
+    def set_params(self, params: Any) -> None:
+        self.params = params
+
+    def _implements_train_batch_hooks(self) -> bool:
+        return True
+
+    def _implements_test_batch_hooks(self) -> bool:
+        return False
+
+    def _implements_predict_batch_hooks(self) -> bool:
+        return False
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        guard(PROBE, self._begin)
+
+    def _begin(self) -> None:
+        self.recorder.fits = self.id = self.recorder.fits + 1
+        self.recorder.open_fits.append(self)
+        described = guard(PROBE, describe_fit, _fit_frame(), self._model, self.params) or {}
+        self._weight = int(described.get("steps_per_execution") or 1)
+        self.recorder.event("fit", id=self.id, **described)
+        self.recorder.mark(START, time.time())
+
+    def on_train_end(self, logs: Any = None) -> None:
+        guard(PROBE, self._end)
+
+    def _end(self) -> None:
+        self.left()
+        self.recorder.event(
+            "fit-end", id=self.id, epoch=self.epoch, steps=self.recorder.count, stop=self._stop_training()
+        )
+
+    def _stop_training(self) -> bool:
+        return bool(vars(self._model).get("stop_training", False))
+
+    def left(self) -> None:
+        """fit is over, by its own end or by an exception."""
+        if self in self.recorder.open_fits:
+            self.recorder.open_fits.remove(self)
+        self.recorder.mark(BETWEEN, time.time())
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self.epoch = epoch
+        self.batch = -1
+        self._batches = 0
+        self._epoch_began = self._last_end = time.time()
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        guard(PROBE, self._end_epoch, epoch, logs)
+
+    def _end_epoch(self, epoch: int, logs: Any) -> None:
+        now = time.time()
+        self.recorder.event(
+            "epoch",
+            fit=self.id,
+            epoch=epoch,
+            batches=self._batches,
+            seconds=round(now - self._epoch_began, 6),
+            metrics=scalars(logs) if isinstance(logs, dict) else {},
+        )
+        self.recorder.mark(EPOCH_END, now)
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        guard(PROBE, self.recorder.mark, STEP, time.time())
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        guard(PROBE, self._end_batch, batch, logs)
+
+    def _end_batch(self, batch: int, logs: Any) -> None:
+        now = time.time()
+        duration, self._last_end = now - self._last_end, now
+        self.batch = batch
+        self._batches += self._weight
+        loss = logs.get("loss") if logs else None
+        value = loss if type(loss) is float else cheap_number(loss)
+        self.recorder.step(now, duration, value, self.epoch, batch, self.id, self._weight)
+
+    def on_test_begin(self, logs: Any = None) -> None:
+        guard(PROBE, self.recorder.mark, VALIDATION if self.id else EVALUATE, time.time())
+
+    def on_test_end(self, logs: Any = None) -> None:
+        guard(PROBE, self.recorder.mark, BETWEEN, time.time())
+
+    def on_predict_begin(self, logs: Any = None) -> None:
+        guard(PROBE, self.recorder.mark, PREDICT, time.time())
+
+    on_predict_end = on_test_end
+
+    def _ignore(self, *args: Any, **kwargs: Any) -> None:
+        return None
+
+    on_batch_begin = on_batch_end = _ignore
+    on_test_batch_begin = on_test_batch_end = _ignore
+    on_predict_batch_begin = on_predict_batch_end = _ignore
+
+
+def cheap_number(value: Any) -> float:
+    """A float where none has to be waited for: Python's, NumPy's, or a tensor that lies on the CPU."""
+    plain = number(value)
+    if plain is not None:
+        return float(plain)
+    if type(value).__name__ == "EagerTensor" and value.shape.rank == 0 and value.device.endswith("CPU:0"):
+        return float(value)
+    return NAN

@@ -1,0 +1,101 @@
+"""Start recording: claim the run for this process, install each probe when the host imports its library."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+from laststep.recorder import imports, patch, state
+from laststep.recorder.guard import guard, on_failure
+
+_PROBES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "probes")
+
+
+def start(folder: str, restore: tuple[str, str | None] | None = None) -> bool:
+    """Record this process into the folder; False if another living process of the run does already.
+
+    `restore` is what sitecustomize took out of the environment: its folder, and PYTHONPATH as it was before.
+    """
+    if os.environ.get("LASTSTEP_OFF") == "1" or state.current is not None or not _claim(folder):
+        return False
+    recorder = state.Recorder(folder)
+    recorder.handover = restore
+    state.current = recorder
+    recorder.event(
+        "recorder",
+        pid=recorder.pid,
+        started=start_time(recorder.pid),
+        python=sys.version.split()[0],
+        executable=sys.executable,
+        platform=sys.platform,
+    )
+    on_failure(_tell_failure)
+    os.register_at_fork(after_in_child=_stand_aside)
+    for name in sorted(os.listdir(_PROBES)):
+        if name.endswith(".py") and name != "__init__.py":
+            guard(name[:-3], _install, name[:-3])
+    return True
+
+
+def _install(name: str) -> None:
+    importlib.import_module(f"laststep.recorder.probes.{name}").install()
+
+
+def _tell_failure(probe: str, error: Exception, given_up: bool) -> None:
+    if given_up:
+        patch.restore(probe)
+    if state.current is not None:
+        because = f"{type(error).__name__}: {error}"
+        state.current.event("probe", name=probe, state="removed" if given_up else "failed", because=because)
+
+
+def _stand_aside() -> None:
+    """A forked child is not the run: it leaves the parent's files alone."""
+    state.current = None
+    imports.remove()
+
+
+def stop() -> None:
+    """Put everything back (for tests and for a second start in the same process)."""
+    patch.restore()
+    imports.remove()
+    if state.current is not None:
+        state.current.journal.close()
+        state.current = None
+
+
+def _claim(folder: str) -> bool:
+    """Only one living process of a run is recorded; after an exec, or when it is dead, the next one may be."""
+    path = os.path.join(folder, "recorded")
+    for _ in range(2):
+        try:
+            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        except FileExistsError:
+            if _claimed_by_living(path):
+                return False
+            os.unlink(path)
+            continue
+        os.write(fd, f"{os.getpid()} {start_time(os.getpid())}".encode())
+        os.close(fd)
+        return True
+    return False
+
+
+def _claimed_by_living(path: str) -> bool:
+    with open(path, encoding="ascii") as claim:
+        pid, _, started = claim.read().partition(" ")
+    if not pid.isdigit() or int(pid) == os.getpid():
+        return False
+    return start_time(int(pid)) == started and started != ""
+
+
+def start_time(pid: int) -> str:
+    """When a process began, in the kernel's own ticks: with the pid it names one process for good."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            return stat.read().rpartition(b")")[2].split()[19].decode()
+    except (OSError, IndexError):
+        return ""
+
+

@@ -1,0 +1,80 @@
+"""The recorder of this process: where events and steps go, and which fit is going on."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import Any
+
+from laststep.blackbox.journal import JournalWriter
+from laststep.blackbox.steps import NAN, PHASES, StepWriter
+
+PHASE = {name: number for number, name in enumerate(PHASES)}
+# Per kind, in one process: what comes after is counted, not written.
+MOST_EVENTS = {"warning": 200, "exception": 200, "stop": 200, "signal-sent": 50, "exit-call": 50, "loop": 50}
+
+current: Recorder | None = None
+
+
+class Recorder:
+    """Writes what the probes see. One per process; a forked child stands aside."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.handover: tuple[str, str | None] | None = None
+        self.pid = os.getpid()
+        self.journal = JournalWriter(os.path.join(folder, f"recorder.{self.pid}.jsonl"), "recorder")
+        self.steps: StepWriter | None = None
+        self.count = 0
+        self.fits = 0
+        self.open_fits: list[Any] = []
+        self.dropped: dict[str, int] = {}
+        self._written: dict[str, int] = {}
+        self._lock = threading.Lock()
+        self._last_end = 0.0
+
+    def event(self, kind: str, **data: Any) -> None:
+        if os.getpid() != self.pid:
+            return
+        most = MOST_EVENTS.get(kind)
+        if most is not None:
+            written = self._written[kind] = self._written.get(kind, 0) + 1
+            if written > most:
+                self.dropped[kind] = self.dropped.get(kind, 0) + 1
+                return
+        self.journal.write(kind, data)
+
+    def _open_steps(self) -> StepWriter | None:
+        try:
+            self.steps = StepWriter(os.path.join(self.folder, f"steps.{self.pid}"))
+        except OSError as error:
+            self.event("recording-stopped", what="steps", because=str(error))
+            self.mark = self.step = _nothing  # type: ignore[method-assign,assignment]
+        return self.steps
+
+    def mark(self, phase: int, at: float) -> None:
+        steps = self.steps or self._open_steps()
+        if steps is not None:
+            steps.mark(phase, self.count, at)
+
+    def step(
+        self, now: float, duration: float, loss: float, epoch: int = -1, batch: int = -1, fit: int = 0, weight: int = 1
+    ) -> None:
+        """One step (or `weight` of them executed at once) is complete."""
+        steps = self.steps or self._open_steps()
+        if steps is None:
+            return
+        with self._lock:
+            self.count = number = self.count + weight
+        steps.write(number, now, duration, loss, NAN, epoch, batch, fit)
+
+    def hand_step(self, loss: float = NAN) -> None:
+        now = time.time()
+        duration = now - self._last_end if self._last_end else NAN
+        self._last_end = now
+        self.step(now, duration, loss)
+
+
+def _nothing(*args: Any, **kwargs: Any) -> None:
+    return None

@@ -1,0 +1,1 @@
+"""Diagnosis → page: what a person or a program reads."""

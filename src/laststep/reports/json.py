@@ -1,0 +1,64 @@
+"""Diagnosis → the JSON that other programs rely on."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from laststep.finding import Diagnosis, Finding, Remedy
+
+
+def as_data(diagnosis: Diagnosis) -> dict[str, Any]:
+    run = diagnosis.run
+    fit = run.fit
+    return {
+        "run": {
+            "id": run.id,
+            "command": run.command,
+            "outcome": diagnosis.outcome,
+            "exit": {"code": run.exit_code, "signal": run.signal},
+            "steps": run.steps[-1].number if run.steps else 0,
+            "epochs": {"reached": fit.reached if fit else None, "asked": fit.asked if fit else None},
+            "seconds": round(run.seconds, 3),
+        },
+        "findings": [_finding(finding) for finding in diagnosis.findings],
+        "ruled_out": [{"rule": item.rule, "because": item.because} for item in diagnosis.ruled_out],
+        "unchecked": [{"rule": item.rule, "because": item.because} for item in diagnosis.unchecked],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "symptom": finding.symptom,
+        "cause": finding.cause,
+        "confidence": finding.confidence.name,
+        "where": _place(finding.where),
+        "evidence": [{"says": item.says} for item in finding.evidence],
+        "remedies": [_remedy(remedy) for remedy in finding.remedies],
+    }
+
+
+def _remedy(remedy: Remedy) -> dict[str, Any]:
+    return {"does": remedy.does, "change": remedy.change, "where": _place(remedy.where), "safe": remedy.safe}
+
+
+def _place(where: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    return {"file": where.get("file"), "line": where.get("line")} if where else None
+
+
+def page(diagnosis: Diagnosis) -> str:
+    return json.dumps(_finite(as_data(diagnosis)), indent=1, ensure_ascii=False)
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no NaN."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return value

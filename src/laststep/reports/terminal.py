@@ -1,0 +1,213 @@
+"""Diagnosis → one screen of a terminal, at 80 columns too."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from dataclasses import dataclass, field
+
+from laststep.finding import Diagnosis, Finding, Remedy
+from laststep.reports import words
+
+MOST_RULED_OUT = 5
+MOST_UNCHECKED = 3
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|\x1b\[[0-9;]*[A-Za-z]")
+OUTCOME_COLOURS = {"finished": "32", "running": "36", "stopped": "33", "crashed": "31", "stalled": "33"}
+
+
+@dataclass
+class Page:
+    """Lines, wrapped to the width, coloured or not."""
+
+    width: int = 80
+    colour: bool = False
+    lines: list[str] = field(default_factory=list)
+
+    def paint(self, text: str, code: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.colour and text else text
+
+    def blank(self) -> None:
+        if self.lines and self.lines[-1]:
+            self.lines.append("")
+
+    def heading(self, text: str, right: str = "") -> None:
+        self.blank()
+        gap = " " * max(2, self.width - len(text) - len(right))
+        self.lines.append(self.paint(text, "1") + (gap + self.paint(right, "2") if right else ""))
+
+    def text(self, text: str, first: str = "  ", rest: str = "  ") -> None:
+        """One paragraph; what came from the program is stripped of control characters."""
+        for line in clean(text).splitlines() or [""]:
+            wrapped = textwrap.wrap(
+                line, self.width - 1, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
+            )
+            self.lines += wrapped or [""]
+            first = rest
+
+    def item(self, text: str) -> None:
+        self.text(text, "  · ", "    ")
+
+    def raw(self, text: str) -> None:
+        self.lines.append(text)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines).rstrip() + "\n"
+
+
+def clean(text: str) -> str:
+    return CONTROL.sub("", text)
+
+
+def page(diagnosis: Diagnosis, width: int = 80, colour: bool = False, verbose: bool = False) -> str:
+    """The whole answer. Verbose adds the other findings in full, all that was ruled out, and the stack."""
+    out = Page(min(max(width, 40), 100), colour)
+    run = diagnosis.run
+    title = f"laststep · {run.id}"
+    gap = " " * max(2, out.width - len(title) - len(diagnosis.outcome))
+    out.raw(out.paint(title, "2") + gap + out.paint(diagnosis.outcome, "1;" + OUTCOME_COLOURS[diagnosis.outcome]))
+    out.text(" ".join(run.command), "", "")
+    out.heading("What happened")
+    out.text(_what_happened(diagnosis))
+    for number, finding in enumerate(diagnosis.findings):
+        if number == 0 or verbose:
+            _tell(out, finding, diagnosis)
+    if not diagnosis.findings:
+        _tell_nothing(out, diagnosis)
+    elif len(diagnosis.findings) > 1 and not verbose:
+        out.heading("Also")
+        for finding in diagnosis.findings[1:4]:
+            out.item(f"{finding.cause} ({finding.confidence.name}, {finding.rule})")
+    _tell_ruled_out(out, diagnosis, verbose)
+    if diagnosis.findings:
+        _tell_changes(out, diagnosis.findings[0], diagnosis)
+    if verbose:
+        _tell_stack(out, diagnosis)
+    _tell_more(out, diagnosis, verbose)
+    return str(out)
+
+
+def _what_happened(diagnosis: Diagnosis) -> str:
+    run = diagnosis.run
+    verbs = {
+        "finished": "The program finished",
+        "running": "The program is running",
+        "stopped": "Training stopped before its time",
+        "crashed": "The program crashed",
+        "stalled": "The program is alive and gets nowhere",
+    }
+    if diagnosis.outcome == "stopped" and not run.training_seen:
+        verbs["stopped"] = "The program was stopped"
+    return f"{verbs[diagnosis.outcome]}{_how(diagnosis)}{_progress(diagnosis)}, after {words.span(run.seconds)}."
+
+
+def _how(diagnosis: Diagnosis) -> str:
+    run = diagnosis.run
+    if run.signal:
+        return f" ({run.signal})"
+    if run.exit_code:
+        return f" (exit code {run.exit_code})"
+    return " (the record breaks off)" if run.broke_off and not run.has("exiting") else ""
+
+
+def _progress(diagnosis: Diagnosis) -> str:
+    run = diagnosis.run
+    if not run.training_seen:
+        return ", without a training step that laststep saw" if run.has("recorder") else ""
+    told = f" at step {run.steps[-1].number:,}" if run.steps else " before the first step"
+    fit = run.fit
+    if fit is not None and fit.asked:
+        told += f", {fit.reached} of {words.count(fit.asked, 'epoch')} complete"
+    return told
+
+
+def _tell(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
+    out.heading("Why", finding.rule)
+    cwd = _cwd(diagnosis)
+    where = words.place(finding.where, cwd)
+    confidence = out.paint(finding.confidence.name, "1")
+    wrapped = textwrap.wrap(
+        clean(finding.cause), out.width - 1, initial_indent="  " + " " * (len(finding.confidence.name) + 2),
+        subsequent_indent="  ", break_on_hyphens=False,
+    )
+    first = wrapped[0].lstrip() if wrapped else ""
+    out.raw(f"  {confidence}  {first}")
+    for line in wrapped[1:]:
+        out.raw(line)
+    if where:
+        text = clean(str((finding.where or {}).get("text") or ""))
+        out.raw("  " + out.paint(where, "36") + (f"   {text[: max(10, out.width - len(where) - 6)]}" if text else ""))
+    out.heading("Evidence")
+    for item in finding.evidence:
+        drawn = words.curve(item.curve)
+        out.item(item.says + (f"\n{drawn}" if drawn else ""))
+
+
+def _tell_nothing(out: Page, diagnosis: Diagnosis) -> None:
+    out.heading("Why")
+    if diagnosis.outcome in ("finished", "running"):
+        out.text("Nothing to report.")
+    else:
+        out.text("No cause found. The record does not say; what was looked at is below.")
+
+
+def _tell_ruled_out(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
+    if diagnosis.findings or diagnosis.outcome in ("stopped", "crashed", "stalled") or verbose:
+        shown = [item for item in diagnosis.ruled_out if item.measured or verbose]
+        if shown:
+            out.heading("Ruled out")
+            for item in shown if verbose else shown[:MOST_RULED_OUT]:
+                out.item(f"{item.rule}: {item.because}")
+    reasons: dict[str, list[str]] = {}
+    for unchecked in diagnosis.unchecked:
+        reasons.setdefault(unchecked.because, []).append(unchecked.rule)
+    if reasons and diagnosis.outcome != "running":
+        out.heading("Could not be checked")
+        for because, rules in list(reasons.items())[: len(reasons) if verbose else MOST_UNCHECKED]:
+            more = f" and {len(rules) - 3} more" if len(rules) > 3 and not verbose else ""
+            out.item(f"{', '.join(rules if verbose else rules[:3])}{more}: {because}")
+
+
+def _tell_changes(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
+    if not finding.remedies:
+        return
+    out.heading("What to change")
+    for remedy in finding.remedies[:3]:
+        _tell_remedy(out, remedy, diagnosis)
+
+
+def _tell_remedy(out: Page, remedy: Remedy, diagnosis: Diagnosis) -> None:
+    out.item(remedy.does + (" (cannot change what the model learns)" if remedy.safe else ""))
+    if remedy.change:
+        where = words.place(remedy.where, _cwd(diagnosis))
+        if where:
+            out.raw("      " + out.paint(where, "36"))
+        for line in clean(remedy.change).splitlines():
+            out.raw("      " + out.paint(line, "32"))
+
+
+def _tell_stack(out: Page, diagnosis: Diagnosis) -> None:
+    event = diagnosis.run.uncaught or diagnosis.run.last("exception")
+    frames = list(event.get("frames", [])) if event else []
+    fault = diagnosis.run.last("fault")
+    if fault is not None:
+        current = next((t for t in fault.get("threads", []) if t.get("current")), None)
+        frames = list(reversed(current["frames"])) if current else frames
+    if frames:
+        out.heading("The stack, the last call at the bottom")
+        for frame in frames:
+            out.raw(f"  {words.place(frame, _cwd(diagnosis))} in {clean(str(frame.get('function', '?')))}")
+        if event is not None and fault is None:
+            out.text(f"{event.get('type')}: {event.get('message')}")
+
+
+def _tell_more(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
+    hints = [f"laststep explain {finding.rule}" for finding in diagnosis.findings[:1]]
+    hints += [] if verbose else [f"laststep why {diagnosis.run.id} -v"]
+    if diagnosis.findings or diagnosis.outcome in ("stopped", "crashed"):
+        out.blank()
+        out.raw(out.paint("More: " + " · ".join(hints), "2"))
+
+
+def _cwd(diagnosis: Diagnosis) -> str | None:
+    began = diagnosis.run.first("run")
+    return str(began.get("cwd")) if began and began.get("cwd") else None

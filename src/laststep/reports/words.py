@@ -1,0 +1,61 @@
+"""Numbers, sizes, times and places as people read them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+BLOCKS = "▁▂▃▄▅▆▇█"
+
+
+def size(count: float) -> str:
+    for unit in ("B", "KB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+def span(seconds: float) -> str:
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 120:
+        return f"{minutes} min"
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest} min" if hours < 48 else f"{hours // 24} days {hours % 24} h"
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def value(number: Any) -> str:
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
+        return str(number)
+    return f"{number:,}" if isinstance(number, int) else f"{number:.4g}"
+
+
+def place(where: Mapping[str, Any] | None, cwd: str | None = None) -> str:
+    """train.py:41, relative to the run's own folder where it lies below it."""
+    if not where:
+        return ""
+    file = str(where.get("file", "?"))
+    if cwd and file.startswith(cwd.rstrip(os.sep) + os.sep):
+        file = os.path.relpath(file, cwd)
+    return f"{file}:{where.get('line')}" if where.get("line") else file
+
+
+def curve(values: Iterable[float], width: int = 32) -> str:
+    """A small curve of blocks, its lowest point the lowest block."""
+    points = [point for point in values if point == point and abs(point) != float("inf")]
+    if len(points) < 3:
+        return ""
+    if len(points) > width:
+        points = [points[round(i * (len(points) - 1) / (width - 1))] for i in range(width)]
+    low, high = min(points), max(points)
+    room = (high - low) or 1.0
+    return "".join(BLOCKS[min(7, int((point - low) / room * 8))] for point in points)

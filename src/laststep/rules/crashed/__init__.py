@@ -1,0 +1,1 @@
+"""An error, a signal or a kill."""

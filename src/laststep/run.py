@@ -1,0 +1,191 @@
+"""Run: everything recorded about one launch, read-only."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from laststep.blackbox import folder as folders
+from laststep.blackbox.console import read_console
+from laststep.blackbox.journal import read_journal
+from laststep.blackbox.samples import read_samples
+from laststep.blackbox.steps import Now, Step, read_steps
+from laststep.event import Event
+
+FATAL = frozenset({"SIGSEGV", "SIGABRT", "SIGILL", "SIGBUS", "SIGFPE", "SIGSYS", "SIGTRAP"})
+
+
+class DamagedRun(Exception):
+    """Said to the user in one line."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One fit: what was asked of it and how far it came."""
+
+    began: Event
+    ended: Event | None
+    epochs: tuple[Event, ...]
+    first_epoch: int = 0
+
+    @property
+    def id(self) -> int:
+        return int(self.began.get("id", 0))
+
+    @property
+    def asked(self) -> int | None:
+        asked = self.began.get("epochs")
+        return int(asked) if isinstance(asked, (int, float)) else None
+
+    @property
+    def reached(self) -> int:
+        """How many epochs are complete, counted from the first of all."""
+        if not self.epochs:
+            return self.first_epoch
+        return int(self.epochs[-1].get("epoch", -1)) + 1
+
+    @property
+    def complete(self) -> bool:
+        return self.ended is not None and (self.asked is None or self.reached >= self.asked)
+
+
+@dataclass(frozen=True)
+class Run:
+    """The one value in the middle: the same while the run lives and after it is dead."""
+
+    id: str
+    events: tuple[Event, ...] = ()
+    steps: Sequence[Step] = ()
+    samples: Sequence[dict[str, Any]] = ()
+    console: str = ""
+    now: Now | None = None
+    alive: bool = False
+    previous: str | None = None
+    folder: Path | None = field(default=None, compare=False)
+
+    @classmethod
+    def load(cls, folder: Path) -> Run:
+        """Read a run folder. Nothing in it is executed, and what is torn or foreign is skipped."""
+        recorders = sorted(folder.glob("recorder.*.jsonl"))
+        journals = [folder / folders.SUPERVISOR_JOURNAL, *recorders]
+        events = sorted((event for path in journals for event in read_journal(path)), key=lambda event: event.time)
+        if not events:
+            raise DamagedRun(f"{folder} holds no readable record")
+        steps: list[Step] = []
+        now: Now | None = None
+        for path in sorted(folder.glob("steps.*"), key=lambda path: path.stat().st_mtime):
+            if path.suffix[1:].isdigit():
+                found, mark = read_steps(path)
+                steps, now = (found, mark) if found or not steps else (steps, now)
+        return cls(
+            id=folder.resolve().name,
+            events=tuple(events),
+            steps=steps,
+            samples=read_samples(folder / folders.SAMPLES),
+            console=read_console(folder / folders.CONSOLE).decode("utf-8", "replace"),
+            now=now,
+            alive=folders.is_busy(folder) or _recorded_process_lives(events),
+            folder=folder,
+        )
+
+    def all(self, kind: str) -> list[Event]:
+        return [event for event in self.events if event.kind == kind]
+
+    def first(self, kind: str) -> Event | None:
+        return next((event for event in self.events if event.kind == kind), None)
+
+    def last(self, kind: str) -> Event | None:
+        return next((event for event in reversed(self.events) if event.kind == kind), None)
+
+    def has(self, kind: str) -> bool:
+        return self.first(kind) is not None
+
+    def series(self, kind: str, name: str) -> list[tuple[float, Any]]:
+        return [(event.time, event.get(name)) for event in self.all(kind) if event.get(name) is not None]
+
+    @property
+    def command(self) -> list[str]:
+        began = self.first("run")
+        return [str(word) for word in began.get("command", [])] if began else []
+
+    @property
+    def began(self) -> float:
+        return self.events[0].time if self.events else 0.0
+
+    @property
+    def seconds(self) -> float:
+        end = self.last("end")
+        if end is not None and isinstance(end.get("seconds"), (int, float)):
+            return float(end.get("seconds"))
+        last = max([event.time for event in self.events[-1:]] + [sample["t"] for sample in self.samples[-1:]])
+        return max(0.0, last - self.began)
+
+    @property
+    def exit_code(self) -> int | None:
+        end = self.last("end")
+        return end.get("code") if end else None
+
+    @property
+    def signal(self) -> str | None:
+        end = self.last("end")
+        return end.get("signal") if end else None
+
+    @property
+    def broke_off(self) -> bool:
+        """Dead, and the supervisor did not live to see the end."""
+        return not self.alive and not self.has("end")
+
+    @functools.cached_property
+    def fits(self) -> list[Fit]:
+        found = []
+        for began in self.all("fit"):
+            source, number = began.source, began.get("id")
+            mine = [e for e in self.events if e.source == source and e.time >= began.time]
+            ended = next((e for e in mine if e.kind == "fit-end" and e.get("id") == number), None)
+            epochs = tuple(e for e in mine if e.kind == "epoch" and e.get("fit") == number)
+            found.append(Fit(began, ended, epochs, int(began.get("initial_epoch") or 0)))
+        return found
+
+    @property
+    def fit(self) -> Fit | None:
+        """The fit that matters: the first that is not complete, otherwise the last."""
+        unfinished = [fit for fit in self.fits if not fit.complete]
+        return unfinished[-1] if unfinished else (self.fits[-1] if self.fits else None)
+
+    @property
+    def uncaught(self) -> Event | None:
+        """The exception that ended the program."""
+        for event in reversed(self.events):
+            if event.kind == "exception" and event.get("left") == "program":
+                return event
+            if event.kind == "exiting" and isinstance(event.get("uncaught"), dict):
+                return Event(event.time, "exception", {"left": "program"} | event.get("uncaught"), event.source)
+        return None
+
+    @property
+    def training_seen(self) -> bool:
+        return bool(self.steps) or bool(self.fits)
+
+
+def _recorded_process_lives(events: Sequence[Event]) -> bool:
+    """The supervisor may be dead and the training alive."""
+    if any(event.kind in ("end", "exiting") for event in events):
+        return False
+    from laststep.recorder.start import start_time
+
+    for event in events:
+        if event.kind == "recorder" and event.get("started"):
+            began = next((e for e in events if e.kind == "run"), None)
+            here = began is None or began.get("host") == _hostname()
+            if here and start_time(int(event.get("pid", 0))) == event.get("started"):
+                return True
+    return False
+
+
+def _hostname() -> str:
+    import os
+
+    return os.uname().nodename

@@ -1,0 +1,82 @@
+"""Settings: an option, then LASTSTEP_*, then [tool.laststep] in pyproject.toml, then the default."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+
+
+class BadSetting(Exception):
+    """Said to the user in one line."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be set; the names are the same in all three places."""
+
+    dir: str | None = None
+    quiet: bool = False
+    keep_runs: int = 50
+    keep_size: int = 10**9
+
+
+def read_settings(given: dict[str, Any] | None = None, where: Path | None = None) -> Settings:
+    """Merge the three places; `given` are the command line's options, None where not given."""
+    options = {name: value for name, value in (given or {}).items() if value is not None}
+    file = _from_pyproject(where or Path.cwd())
+    values: dict[str, Any] = {}
+    for field in fields(Settings):
+        for source, name in (
+            (options, field.name),
+            (os.environ, f"LASTSTEP_{field.name.upper()}"),
+            (file, field.name.replace("_", "-")),
+            (file, field.name),
+        ):
+            if name in source:
+                values[field.name] = _convert(name, field.type, source[name])
+                break
+    return Settings(**values)
+
+
+def _from_pyproject(start: Path) -> dict[str, Any]:
+    for folder in (start, *start.parents):
+        path = folder / "pyproject.toml"
+        if path.is_file():
+            return _tool_table(path)
+    return {}
+
+
+def _tool_table(path: Path) -> dict[str, Any]:
+    try:
+        import tomllib
+    except ModuleNotFoundError:  # Python 3.10
+        import tomli as tomllib  # type: ignore[no-redef,import-not-found,unused-ignore]
+    try:
+        table = tomllib.loads(path.read_text()).get("tool", {}).get("laststep", {})
+    except (OSError, ValueError):
+        return {}  # not ours to complain about somebody's pyproject
+    return table if isinstance(table, dict) else {}
+
+
+def _convert(name: str, kind: Any, value: Any) -> Any:
+    try:
+        if kind == "bool":
+            return value if isinstance(value, bool) else str(value).strip().lower() in ("1", "true", "yes", "on")
+        if kind == "int":
+            return parse_size(str(value)) if "size" in name.lower() else int(value)
+    except ValueError:
+        raise BadSetting(f"{name} can't be {value!r}") from None
+    return str(value)
+
+
+def parse_size(text: str) -> int:
+    """1000, 500 MB, 1.5GB."""
+    found = re.fullmatch(r"\s*([\d.]+)\s*([a-zA-Z]*)\s*", text)
+    if not found or found[2].lower() not in UNITS:
+        raise ValueError(text)
+    return int(float(found[1]) * UNITS[found[2].lower()])

@@ -1,0 +1,89 @@
+"""The facts around a death: limits and counters before, the same after, the kernel's words, the last stack."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from laststep.blackbox.folder import FAULTS
+from laststep.blackbox.journal import JournalWriter
+from laststep.supervisor import cgroup, host
+from laststep.supervisor.gpu import Gpus
+from laststep.supervisor.kernel_log import KernelLog
+
+_FRAME = re.compile(r'  File "(.+)", line (\d+|\?\?\?) in (.+)')
+_MOST_FAULT_BYTES = 65536
+
+
+class Autopsy:
+    """Opened before the launch, asked again after the end."""
+
+    def __init__(self, journal: JournalWriter, folder: Path, gpus: Gpus) -> None:
+        self._journal = journal
+        self._folder = folder
+        self._gpus = gpus
+        self._kernel = KernelLog()
+        self._groups: list[Path] = []
+
+    def before(self, folders: list[Path]) -> None:
+        self._journal.write(
+            "limits",
+            {
+                "machine_kills": host.kills_on_this_machine(),
+                "memory": host.memory(),
+                "cores": host.cores(),
+                "disks": [entry for entry in map(host.disk, folders) if entry],
+                "gpus": self._gpus.read(),
+                "no_gpus_because": self._gpus.because,
+                "no_kernel_log_because": self._kernel.because,
+            },
+        )
+        self.note_groups(cgroup.memory_groups(os.getpid()))
+
+    def note_groups(self, groups: list[Path]) -> None:
+        """The counters of the groups that the process is in, when it first is there."""
+        fresh = [folder for folder in groups if folder not in self._groups]
+        if fresh:
+            self._groups += fresh
+            self._journal.write("limits", {"groups": [cgroup.describe_group(folder) for folder in fresh]})
+
+    def after(self, tree: list[int], folders: list[str]) -> None:
+        """The process is gone: its groups are read by the place where they were."""
+        self._journal.write(
+            "aftermath",
+            {
+                "groups": [cgroup.describe_group(folder) for folder in self._groups if folder.exists()],
+                "machine_kills": host.kills_on_this_machine(),
+                "memory": host.memory(),
+                "largest": host.largest_processes(),
+                "disks": [entry for entry in map(host.disk, folders) if entry],
+                "tree": tree,
+            },
+        )
+        for line in self._kernel.new_lines():
+            self._journal.write("kernel", {"line": line})
+        self._fault()
+
+    def _fault(self) -> None:
+        try:
+            content = (self._folder / FAULTS).read_bytes()[:_MOST_FAULT_BYTES]
+        except OSError:
+            return
+        if content:
+            self._journal.write("fault", parse_fault(content.decode("utf-8", "replace")))
+
+
+def parse_fault(text: str) -> dict[str, Any]:
+    """faulthandler's report: what happened, and the stack of each thread, innermost frame first."""
+    head = next((line for line in text.splitlines() if line.startswith("Fatal Python error:")), "")
+    threads: list[dict[str, Any]] = []
+    for line in text.splitlines():
+        if line.startswith(("Thread 0x", "Current thread 0x")):
+            threads.append({"current": line.startswith("Current"), "frames": []})
+        frame = _FRAME.match(line)
+        if frame and threads:
+            number = int(frame[2]) if frame[2].isdigit() else None
+            threads[-1]["frames"].append({"file": frame[1], "line": number, "function": frame[3]})
+    return {"head": head.removeprefix("Fatal Python error: "), "threads": threads[:64]}

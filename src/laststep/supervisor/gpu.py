@@ -1,0 +1,48 @@
+"""GPUs by NVML, where there are any: memory, use, temperature, errors, who holds the memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Gpus:
+    """Says why when there is nothing to read."""
+
+    def __init__(self) -> None:
+        self.because: str | None = None
+        self._handles: list[Any] = []
+        self._nvml: Any = None
+        try:
+            import pynvml
+
+            pynvml.nvmlInit()
+            self._nvml = pynvml
+            self._handles = [pynvml.nvmlDeviceGetHandleByIndex(i) for i in range(pynvml.nvmlDeviceGetCount())]
+        except ImportError:
+            self.because = "nvidia-ml-py is not installed"
+        except Exception as error:  # noqa: BLE001 - NVML's own error classes, with no driver there to name them
+            self.because = str(error) or type(error).__name__
+
+    def read(self) -> list[dict[str, Any]]:
+        found = []
+        for index, handle in enumerate(self._handles):
+            try:
+                found.append({"gpu": index} | self._read_one(handle))
+            except self._nvml.NVMLError as error:
+                found.append({"gpu": index, "error": str(error)})
+        return found
+
+    def _read_one(self, handle: Any) -> dict[str, Any]:
+        memory = self._nvml.nvmlDeviceGetMemoryInfo(handle)
+        values: dict[str, Any] = {"used": memory.used, "total": memory.total}
+        values["busy"] = self._try(lambda: self._nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
+        values["celsius"] = self._try(lambda: self._nvml.nvmlDeviceGetTemperature(handle, 0))
+        processes = self._try(lambda: self._nvml.nvmlDeviceGetComputeRunningProcesses(handle)) or []
+        values["held_by"] = [{"pid": process.pid, "used": process.usedGpuMemory} for process in processes[:8]]
+        return {name: value for name, value in values.items() if value is not None}
+
+    def _try(self, read: Any) -> Any:
+        try:
+            return read()
+        except self._nvml.NVMLError:
+            return None

@@ -1,0 +1,172 @@
+"""The machine and one process tree, read from /proc (by psutil where there is none)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def memory() -> dict[str, int]:
+    """Bytes: total, available, swap total and free."""
+    wanted = {"MemTotal": "total", "MemAvailable": "available", "SwapTotal": "swap_total", "SwapFree": "swap_free"}
+    found: dict[str, int] = {}
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            for line in lines:
+                name, _, value = line.partition(":")
+                if name in wanted:
+                    found[wanted[name]] = int(value.split()[0]) * 1024
+    except OSError:
+        import psutil
+
+        virtual, swap = psutil.virtual_memory(), psutil.swap_memory()
+        found = {
+            "total": virtual.total,
+            "available": virtual.available,
+            "swap_total": swap.total,
+            "swap_free": swap.free,
+        }
+    return found
+
+
+def kills_on_this_machine() -> int | None:
+    """How many processes the kernel has killed for memory since it booted, wherever."""
+    try:
+        for line in Path("/proc/vmstat").read_text().splitlines():
+            if line.startswith("oom_kill "):
+                return int(line.split()[1])
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def pressure() -> dict[str, float]:
+    """Pressure stall information: per cent of the last ten seconds in which somebody waited."""
+    found = {}
+    for name in ("memory", "io", "cpu"):
+        try:
+            first = Path(f"/proc/pressure/{name}").read_text().splitlines()[0]
+            found[name] = float(first.split("avg10=")[1].split()[0])
+        except (OSError, IndexError, ValueError):
+            continue
+    return found
+
+
+def resident(pid: int) -> int | None:
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as statm:
+            return int(statm.read().split()[1]) * PAGE
+    except (OSError, IndexError):
+        return None
+
+
+def proportional(pid: int) -> int | None:
+    """The process's share of memory, pages it shares counted in parts. Dearer to ask for: use it rarely."""
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", "rb") as rollup:
+            for line in rollup:
+                if line.startswith(b"Pss:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return None
+
+
+def cpu_seconds(pid: int) -> float | None:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            fields = stat.read().rpartition(b")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+    except (OSError, IndexError):
+        return None
+
+
+def open_files(pid: int) -> int | None:
+    try:
+        return len(os.listdir(f"/proc/{pid}/fd"))
+    except OSError:
+        return None
+
+
+def descendants(pid: int) -> list[int]:
+    """The process and all its living descendants."""
+    import psutil
+
+    try:
+        return [pid] + [child.pid for child in psutil.Process(pid).children(recursive=True)]
+    except psutil.Error:
+        return [pid]
+
+
+def largest_processes(most: int = 3) -> list[dict[str, Any]]:
+    """Who uses the machine's memory; for the answer to "who else"."""
+    import psutil
+
+    found = []
+    for process in psutil.process_iter(["pid", "name"]):
+        size = resident(process.pid)
+        if size:
+            found.append({"pid": process.pid, "name": process.info["name"], "rss": size})
+    return sorted(found, key=lambda entry: -entry["rss"])[:most]
+
+
+def who(pid: int) -> str:
+    """A process's name, for the sender of a signal."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def cores() -> float:
+    """The cores this process may use: affinity, and the cgroup's quota."""
+    count = float(len(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else float(os.cpu_count() or 1)
+    for quota, period in (
+        ("/sys/fs/cgroup/cpu.max", None),
+        ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
+    ):
+        try:
+            parts = Path(quota).read_text().split()
+            if period is not None:
+                parts.append(Path(period).read_text())
+            if parts[0] not in ("max", "-1"):
+                count = min(count, int(parts[0]) / int(parts[1]))
+        except (OSError, IndexError, ValueError):
+            continue
+    return count
+
+
+def disk(path: Path | str) -> dict[str, Any] | None:
+    try:
+        status = os.statvfs(path)
+    except OSError:
+        return None
+    return {
+        "path": str(path),
+        "free": status.f_bavail * status.f_frsize,
+        "total": status.f_blocks * status.f_frsize,
+        "inodes_free": status.f_favail,
+    }
+
+
+def folders_written_to(pid: int) -> set[str]:
+    """Folders in which the process holds a file open for writing."""
+    found = set()
+    base = f"/proc/{pid}/fd"
+    try:
+        names = os.listdir(base)
+    except OSError:
+        return found
+    for name in names:
+        try:
+            target = os.readlink(f"{base}/{name}")
+            writable = os.lstat(f"{base}/{name}").st_mode & 0o200
+        except OSError:
+            continue
+        if writable and target.startswith("/") and not target.startswith(("/dev/", "/proc/", "/sys/")):
+            found.add(os.path.dirname(target.removesuffix(" (deleted)")))
+    return found

@@ -1,0 +1,259 @@
+"""Run the user's command so that nobody can tell, recorded from inside and outside; give back its own end."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import laststep
+from laststep.blackbox import folder as folders
+from laststep.blackbox.journal import JournalWriter
+from laststep.blackbox.samples import SampleWriter
+from laststep.blackbox.steps import compact
+from laststep.supervisor import host, relay
+from laststep.supervisor.autopsy import Autopsy
+from laststep.supervisor.gpu import Gpus
+from laststep.supervisor.watch import Watcher
+
+RECORDER = Path(laststep.__file__).resolve().parent / "recorder"
+GROUP_WAIT = 0.05  # how long to wait for the relay's word that a signal went to the whole group
+SI_KERNEL = 0x80  # sent by the kernel itself: the terminal's Ctrl-C, which the program got too
+ENVIRONMENT_PREFIXES = ("TF_", "KERAS_", "OMP_", "XLA_", "CUDA_", "MKL_", "KMP_", "NCCL_", "JAX_", "MALLOC_", "SLURM_JOB")
+SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH")
+
+
+def environment_worth_keeping(environ: dict[str, str]) -> dict[str, str]:
+    """The few variables that change how training runs; never one whose name speaks of a secret."""
+    return {
+        name: value[:300]
+        for name, value in environ.items()
+        if name.startswith(ENVIRONMENT_PREFIXES) and not any(word in name.upper() for word in SECRET)
+    }
+
+
+def hide_secrets(command: list[str]) -> list[str]:
+    """--token=abc and --token abc become --token=… : a command line is stored, its secrets are not."""
+    shown: list[str] = []
+    hide_next = False
+    for word in command:
+        name, equals, _ = word.partition("=")
+        secret = any(part in name.upper().replace("-", "_") for part in SECRET)
+        if hide_next and not word.startswith("-"):
+            shown.append("…")
+        elif secret and equals:
+            shown.append(f"{name}=…")
+        else:
+            shown.append(word)
+        hide_next = secret and not equals and word.startswith("-")
+    return shown
+
+
+def python_for_scripts() -> str:
+    """The Python for `laststep run train.py`: the active environment's, or ours if it can train, or the one on PATH."""
+    import importlib.util
+
+    for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        candidate = Path(os.environ.get(name, "/nonexistent")) / "bin" / "python"
+        if candidate.exists():
+            return str(candidate)
+    if any(importlib.util.find_spec(library) for library in ("tensorflow", "keras", "tf_keras")):
+        return sys.executable
+    return shutil.which("python") or shutil.which("python3") or sys.executable
+
+
+def full_command(command: list[str]) -> list[str]:
+    """`train.py …` and `-m package …` get a Python in front; all else is run as it stands."""
+    if command[0] in ("-m", "-c") or (command[0].endswith(".py") and not os.access(command[0], os.X_OK)):
+        return [python_for_scripts(), *command]
+    if command[0].endswith(".py") and os.sep not in command[0]:
+        return [python_for_scripts(), *command]
+    return command
+
+
+class Supervisor:
+    """One launch, from the fork of the relay to the last event."""
+
+    def __init__(self, command: list[str], folder: Path) -> None:
+        self.command = full_command(command)
+        self.folder = folder
+        self._streams = relay.plan()
+        self._old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, [*relay.FOR_THE_PROGRAM, signal.SIGCHLD])
+        # Before any thread, and before the journal's lock is taken, which a fork would share.
+        self._relay = relay.Relay(self._streams, folder / folders.CONSOLE)
+        self._journal = open_journal(folder)
+        self.began = time.time()
+        self.pid = 0
+
+    def run(self) -> tuple[int | None, int | None]:
+        """(exit code, None) or (None, signal number)."""
+        describe_run(self._journal, self.command, self.began)
+        gpus = Gpus()
+        autopsy = Autopsy(self._journal, self.folder, gpus)
+        autopsy.before([Path.cwd(), self.folder])
+        self.pid = self._spawn()
+        samples = SampleWriter(self.folder / folders.SAMPLES)
+        watcher = Watcher(self.pid, samples, [Path.cwd(), self.folder], gpus, autopsy.note_groups)
+        watcher.start()
+        status = self._wait()
+        ended = time.time()
+        watcher.stop()
+        self._relay.finish()
+        code, number = _split(status)
+        disks = [entry["path"] for entry in watcher.last.get("disks", [])] or [str(Path.cwd()), str(self.folder)]
+        autopsy.after(watcher.tree, disks)
+        self._note_blindness()
+        self._journal.write(
+            "end",
+            {"code": code, "signal": number and signal_name(number), "seconds": ended - self.began, "pid": self.pid},
+            at=ended,
+        )
+        for steps in self.folder.glob("steps.*"):
+            compact(steps)
+        self._journal.close()
+        return code, number
+
+    def _spawn(self) -> int:
+        actions = [
+            (os.POSIX_SPAWN_DUP2, stream.give, fd)
+            for stream in self._streams
+            if stream.give >= 0
+            for fd in stream.targets
+        ]
+        try:
+            return os.posix_spawnp(
+                self.command[0],
+                self.command,
+                recorded_environment(self.folder),
+                file_actions=actions,
+                setsigmask=self._old_mask,
+                setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # which our own Python ignores
+            )
+        finally:
+            relay.close_given(self._streams)
+
+    def _wait(self) -> int:
+        """Until the program is dead; signals that reach only us are passed on."""
+        wanted = [*relay.FOR_THE_PROGRAM, signal.SIGCHLD]
+        while True:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                return status
+            info = signal.sigtimedwait(wanted, 1.0)
+            if info is None:
+                continue
+            if info.si_signo == signal.SIGCHLD:
+                self._reap_strangers()
+            else:
+                self._pass_on(info)
+
+    def _reap_strangers(self) -> None:
+        """As the first process of a container we inherit orphans: none may stay behind as a zombie."""
+        if os.getpid() != 1:
+            return
+        while True:
+            found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            if found is None or found.si_pid in (self.pid, self._relay.pid):
+                return
+            os.waitpid(found.si_pid, os.WNOHANG)
+
+    def _pass_on(self, info: signal.struct_siginfo) -> None:
+        number = info.si_signo
+        by_terminal = info.si_code == SI_KERNEL
+        to_group = by_terminal or self._relay.reached_the_group(number, GROUP_WAIT)
+        self._journal.write(
+            "signal",
+            {
+                "signal": signal_name(number),
+                "by": "terminal" if by_terminal else "process",
+                "sender": None if by_terminal else {"pid": info.si_pid, "name": host.who(info.si_pid)},
+                "to_group": to_group,
+            },
+        )
+        if not to_group:
+            try:
+                os.kill(self.pid, number)
+            except ProcessLookupError:
+                pass
+
+    def _note_blindness(self) -> None:
+        if not any(self.folder.glob("recorder.*.jsonl")):
+            self._journal.write("blind", {"because": why_blind(self.command)})
+
+
+def open_journal(folder: Path) -> JournalWriter:
+    """The supervisor's journal, locked for as long as it records: so others know that the run is going on."""
+    import fcntl
+
+    journal = JournalWriter(folder / folders.SUPERVISOR_JOURNAL, "supervisor")
+    fcntl.flock(journal.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return journal
+
+
+def describe_run(journal: JournalWriter, command: list[str], began: float) -> None:
+    journal.write(
+        "run",
+        {
+            "command": hide_secrets(command),
+            "cwd": os.getcwd(),
+            "host": os.uname().nodename,
+            "system": f"{os.uname().sysname} {os.uname().release}",
+            "laststep": laststep.__version__,
+            "supervisor": os.getpid(),
+            "environment": environment_worth_keeping(dict(os.environ)),
+        },
+        at=began,
+    )
+
+
+def recorded_environment(folder: Path) -> dict[str, str]:
+    """What makes the program's Python load the recorder; sitecustomize takes it all out again."""
+    environ = dict(os.environ)
+    environ["LASTSTEP_RECORD"] = str(folder)
+    path = environ.get("PYTHONPATH")
+    if path is not None:
+        environ["LASTSTEP_PYTHONPATH"] = path
+    environ["PYTHONPATH"] = str(RECORDER) + (os.pathsep + path if path else "")
+    return environ
+
+
+def why_blind(command: list[str]) -> str:
+    """Nobody reported from inside: the reason, as far as the command shows it."""
+    for word in command[1:]:
+        if not word.startswith("-") or word in ("-m", "-c"):
+            break
+        if not word.startswith("--") and set(word[1:]) & set("IES"):
+            return f"python {word} ignores the environment, so the recorder could not be loaded"
+    if "python" not in os.path.basename(command[0]):
+        return f"{os.path.basename(command[0])} started no Python that could load the recorder"
+    return "the program's Python did not load the recorder"
+
+
+def signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIG{number}"
+
+
+def _split(status: int) -> tuple[int | None, int | None]:
+    if os.WIFSIGNALED(status):
+        return None, os.WTERMSIG(status)
+    return os.WEXITSTATUS(status), None
+
+
+def die_alike(code: int | None, number: int | None, flush: Callable[[], None]) -> int:
+    """End as the program ended: the same code, or the same signal, so that our own parent sees the same."""
+    flush()
+    if number is None:
+        return code or 0
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))  # its core, not ours
+    signal.signal(number, signal.SIG_DFL) if number not in (signal.SIGKILL, signal.SIGSTOP) else None
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
+    os.kill(os.getpid(), number)
+    return 128 + number  # not reached: the signal is deadly by default

@@ -1,0 +1,115 @@
+"""Sample the process and the machine from outside, about once a second, more often when memory gets short."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from laststep.blackbox.samples import SampleWriter
+from laststep.supervisor import cgroup, host
+from laststep.supervisor.gpu import Gpus
+
+EVERY = 1.0
+EVERY_WHEN_SHORT = 0.2
+SHORT = 0.75  # of the limit
+TREE_EVERY = 5.0
+SHARE_EVERY = 20.0
+DISK_EVERY = 5.0
+MOST_SHARE_SECONDS = 0.05  # asking for a share that takes longer than this is not asked again
+
+
+class Watcher:
+    """A daemon thread: a filesystem that hangs may hang it, but not the signals nor the program."""
+
+    def __init__(
+        self, pid: int, samples: SampleWriter, folders: list[Path], gpus: Gpus, moved: Callable[[list[Path]], None]
+    ) -> None:
+        self.pid = pid
+        self._moved = moved  # told of the memory groups that the process is in, when it first is there
+        self._samples = samples
+        self._folders = {str(folder) for folder in folders}
+        self._gpus = gpus
+        self._stop = threading.Event()
+        self.tree = [pid]
+        self._groups: list[Path] = []
+        self._next_tree = self._next_disk = 0.0
+        self._next_share = time.monotonic() + 3.0
+        self._last_cpu: tuple[float, float] | None = None
+        self.last: dict[str, Any] = {}
+        self._thread = threading.Thread(target=self._watch, name="laststep-watch", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._thread.join(0.3)
+
+    def _watch(self) -> None:
+        while not self._stop.is_set():
+            sample = self.sample()
+            self._samples.write(sample)
+            self._stop.wait(EVERY_WHEN_SHORT if _is_short(sample) else EVERY)
+
+    def sample(self) -> dict[str, Any]:
+        now = time.monotonic()
+        if now >= self._next_tree:
+            self._next_tree = now + TREE_EVERY
+            self.tree = host.descendants(self.pid)
+            groups = cgroup.memory_groups(self.pid)
+            if groups and groups != self._groups:
+                self._groups = groups
+                self._moved(groups)
+        sizes = {pid: host.resident(pid) or 0 for pid in self.tree}
+        sample: dict[str, Any] = {
+            "t": time.time(),
+            "rss": sum(sizes.values()),
+            "main_rss": sizes.get(self.pid, 0),
+            "processes": sum(1 for size in sizes.values() if size),
+            "host": host.memory(),
+            "cpu": self._cpu(now),
+        }
+        group = cgroup.tightest([cgroup.read_group(folder) for folder in self._groups])
+        if group:
+            sample["group"] = group
+        self._add_rare(sample, now)
+        self.last = sample
+        return sample
+
+    def _cpu(self, now: float) -> float | None:
+        """Cores in use by the main process since the last sample."""
+        used = host.cpu_seconds(self.pid)
+        if used is None:
+            return None
+        before, self._last_cpu = self._last_cpu, (now, used)
+        if before is None or now <= before[0]:
+            return None
+        return round((used - before[1]) / (now - before[0]), 3)
+
+    def _add_rare(self, sample: dict[str, Any], now: float) -> None:
+        if now >= self._next_share:
+            began = time.monotonic()
+            sample["pss"] = host.proportional(self.pid)
+            dear = time.monotonic() - began > MOST_SHARE_SECONDS
+            self._next_share = now + (3600 if dear else SHARE_EVERY)
+        if now >= self._next_disk:
+            self._next_disk = now + DISK_EVERY
+            sample["pressure"] = host.pressure()
+            sample["files"] = host.open_files(self.pid)
+            self._folders |= set(list(host.folders_written_to(self.pid))[:8])
+            disks = [host.disk(folder) for folder in sorted(self._folders)[:8]]
+            sample["disks"] = [entry for entry in disks if entry]
+            gpus = self._gpus.read()
+            if gpus:
+                sample["gpus"] = gpus
+
+
+def _is_short(sample: dict[str, Any]) -> bool:
+    group = sample.get("group") or {}
+    if group.get("limit") and group.get("used", 0) > SHORT * group["limit"]:
+        return True
+    machine = sample["host"]
+    return bool(machine.get("total")) and machine.get("available", 0) < (1 - SHORT) * machine["total"]
