@@ -44,7 +44,7 @@ def _verbs() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
 
 
-def _module(name: str): # type: ignore[no-untyped-def]
+def _module(name: str):  # type: ignore[no-untyped-def]
     return importlib.import_module(f"laststep.commands.{name}")
 
 

@@ -63,7 +63,7 @@ def outcome(run: Run, findings: list[Finding]) -> str:
     symptom = findings[0].symptom if findings else ""
     if run.signal in FATAL:
         return "crashed"
-    if run.signal is not None or run.broke_off and not run.has("exiting"):
+    if run.signal is not None or (run.broke_off and not run.has("exiting")):
         return "crashed" if symptom == "crashed" else "stopped"
     if run.uncaught is not None:
         return "stopped" if "KeyboardInterrupt" in run.uncaught.get("bases", []) else "crashed"

@@ -23,6 +23,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "probe": "a probe was installed, or stands aside and says why",
         "versions": "the libraries in use",
         "fit": "a fit (or evaluate, predict) began, and what was asked of it",
+        "model": "the model's figures, once it is built",
         "epoch": "an epoch ended, with its metrics",
         "fit-end": "a fit came to its own end",
         "loop": "a hand-written training loop was seen, and where its step is",

@@ -119,8 +119,8 @@ class Run:
     def seconds(self) -> float:
         end = self.last("end")
         if end is not None and isinstance(end.get("seconds"), (int, float)):
-            return float(end.get("seconds"))
-        last = max([event.time for event in self.events[-1:]] + [sample["t"] for sample in self.samples[-1:]])
+            return float(end.get("seconds", 0))
+        last: float = max([event.time for event in self.events[-1:]] + [sample["t"] for sample in self.samples[-1:]])
         return max(0.0, last - self.began)
 
     @property

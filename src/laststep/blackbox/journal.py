@@ -105,6 +105,15 @@ class JournalWriter:
                 pass
 
 
+def trim(path: Path) -> None:
+    """Cut the unused reserve off a journal whose writer is dead."""
+    try:
+        with open(path, "r+b") as journal:
+            journal.truncate(len(journal.read().rstrip(b"\0")))
+    except OSError:
+        pass
+
+
 def read_journal(path: Path) -> Iterator[Event]:
     """Every whole line of one journal and its rotated pieces; torn or foreign lines are skipped."""
     for piece in (path, path.with_name(path.name + ".tail.old"), path.with_name(path.name + ".tail")):

@@ -15,7 +15,7 @@ class SampleWriter:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - open for the whole run
+        self._file = open(path, "ab", buffering=0)
         os.chmod(path, 0o600)
         self._count = 0
         self.stopped: str | None = None
@@ -41,7 +41,7 @@ class SampleWriter:
         fresh.chmod(0o600)
         os.replace(fresh, self._path)
         self._file.close()
-        self._file = open(self._path, "ab", buffering=0)  # noqa: SIM115
+        self._file = open(self._path, "ab", buffering=0)
         self._count = len(kept)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from pathlib import Path
 
 from laststep.blackbox import folder as folders
 from laststep.reports import words
@@ -40,7 +41,7 @@ def run(asked: argparse.Namespace) -> int:
     return 0
 
 
-def _line(folder: folders.Path, width: int) -> str:
+def _line(folder: Path, width: int) -> str:
     from laststep.diagnose import diagnose
     from laststep.run import DamagedRun, Run
 

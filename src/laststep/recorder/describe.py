@@ -7,6 +7,7 @@ from types import FrameType
 from typing import Any
 
 from laststep.recorder.frames import describe_callback, is_users, number, scalars, users_place
+from laststep.recorder.guard import attempt
 
 ARGUMENTS = (
     "batch_size",
@@ -43,10 +44,11 @@ def describe_fit(frame: FrameType | None, model: Any, params: Any) -> dict[str, 
     described["where"] = users_place(frame)
     described["backend"] = type(model).__module__.split(".")[0] if model is not None else None
     for name, read in _PARTS.items():
-        try:
-            described[name] = read(asked, model)
-        except Exception as error:
-            described.setdefault("unread", {})[name] = f"{type(error).__name__}: {error}"[:200]
+        part, trouble = attempt(read, asked, model)
+        if trouble:
+            described.setdefault("unread", {})[name] = trouble
+        else:
+            described[name] = part
     described.update(described.pop("compiled", None) or {})
     return described
 
@@ -90,7 +92,8 @@ def _counted(asked: Any) -> dict[str, Any]:
     return {"adapter": type(adapter).__name__, "cardinality": _plain(getattr(handler, "_inferred_steps", None))}
 
 
-def _model(asked: Any, model: Any) -> dict[str, Any]:
+def describe_model(model: Any) -> dict[str, Any]:
+    """Class and name, and the figures once it is built."""
     kind = type(model)
     described: dict[str, Any] = {"class": kind.__name__, "name": model.name}
     code = getattr(kind.__init__, "__code__", None)
@@ -122,7 +125,7 @@ def _optimizer(asked: Any, model: Any) -> dict[str, Any]:
     if inner is not None:
         described["inner"] = type(inner).__name__
         optimizer = inner
-    rate = getattr(optimizer, "_learning_rate", None)
+    rate: Any = getattr(optimizer, "_learning_rate", None)
     if callable(rate) or type(rate).__name__.endswith("Schedule"):
         described["schedule"] = type(rate).__name__  # calling it would run the user's code
     elif hasattr(rate, "numpy"):
@@ -149,7 +152,7 @@ def _compiled(asked: Any, model: Any) -> dict[str, Any]:
 
 
 def _steps_per_execution(model: Any) -> Any:
-    value = getattr(model, "steps_per_execution", None) or getattr(model, "_steps_per_execution", None)
+    value: Any = getattr(model, "steps_per_execution", None) or getattr(model, "_steps_per_execution", None)
     return _plain(value) if number(value) is not None else int(value.numpy()) if hasattr(value, "numpy") else 1
 
 
@@ -193,7 +196,7 @@ def _environment(asked: Any, model: Any) -> dict[str, Any]:
 _PARTS = {
     "data": _data,
     "validation": lambda asked, model: asked.get("validation_data") is not None,
-    "model": _model,
+    "model": lambda asked, model: describe_model(model),
     "optimizer": _optimizer,
     "compiled": _compiled,
     "callbacks": _callbacks,

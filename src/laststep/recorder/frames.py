@@ -8,6 +8,8 @@ import sys
 from types import FrameType, TracebackType
 from typing import Any
 
+from laststep.recorder.guard import attempt
+
 _STDLIB = os.path.dirname(os.path.abspath(os.__file__))
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _PACKAGES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
@@ -114,7 +116,7 @@ def describe_exception(error: BaseException, traceback: TracebackType | None) ->
     callback = _callback_in(walked)
     if callback:
         described["callback"] = callback
-    chain = []
+    chain: list[dict[str, str]] = []
     inner = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     while inner is not None and len(chain) < 3:
         chain.append({"type": type(inner).__name__, "message": _message(inner)[:500]})
@@ -125,10 +127,8 @@ def describe_exception(error: BaseException, traceback: TracebackType | None) ->
 
 
 def _message(error: BaseException) -> str:
-    try:
-        return str(error)[:6000]
-    except Exception as trouble:
-        return f"(its message could not be made: {type(trouble).__name__})"
+    message, trouble = attempt(str, error)
+    return message[:6000] if message is not None else f"(its message could not be made: {trouble})"
 
 
 def _walk(traceback: TracebackType | None) -> Any:

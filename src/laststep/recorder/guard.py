@@ -25,6 +25,14 @@ def guard(probe: str, action: Callable[..., Result], *args: Any, **kwargs: Any) 
         return None
 
 
+def attempt(action: Callable[..., Result], *args: Any) -> tuple[Result | None, str]:
+    """(result, "") or (None, what went wrong): for parts of a description that may be missing."""
+    try:
+        return action(*args), ""
+    except Exception as error:
+        return None, f"{type(error).__name__}: {error}"[:200]
+
+
 def _note(probe: str, error: Exception) -> None:
     count = _failures[probe] = _failures.get(probe, 0) + 1
     if len(swallowed) < 10:

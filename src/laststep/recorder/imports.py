@@ -39,9 +39,7 @@ class Finder:
         guard("imports", self._tell_when_loaded, spec.loader, waiting)
         return spec
 
-    def _find_elsewhere(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None
-    ) -> ModuleSpec | None:
+    def _find_elsewhere(self, name: str, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:
         for finder in list(sys.meta_path):
             if finder is self or not hasattr(finder, "find_spec"):
                 continue
@@ -74,10 +72,10 @@ finder = Finder()
 def when_imported(probe: str, name: str, ready: Ready) -> None:
     """Call ready(module) once the host has imported it (at once if it already has)."""
     if finder not in sys.meta_path:
-        sys.meta_path.insert(0, finder)  # type: ignore[arg-type]
+        sys.meta_path.insert(0, finder)
     finder.want(probe, name, ready)
 
 
 def remove() -> None:
     if finder in sys.meta_path:
-        sys.meta_path.remove(finder)  # type: ignore[arg-type]
+        sys.meta_path.remove(finder)

@@ -97,5 +97,3 @@ def start_time(pid: int) -> str:
             return stat.read().rpartition(b")")[2].split()[19].decode()
     except (OSError, IndexError):
         return ""
-
-

@@ -50,7 +50,7 @@ class Recorder:
             self.steps = StepWriter(os.path.join(self.folder, f"steps.{self.pid}"))
         except OSError as error:
             self.event("recording-stopped", what="steps", because=str(error))
-            self.mark = self.step = _nothing  # type: ignore[method-assign,assignment]
+            self.mark = self.step = _nothing  # type: ignore[method-assign]
         return self.steps
 
     def mark(self, phase: int, at: float) -> None:

@@ -126,8 +126,11 @@ def _tell(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
     where = words.place(finding.where, cwd)
     confidence = out.paint(finding.confidence.name, "1")
     wrapped = textwrap.wrap(
-        clean(finding.cause), out.width - 1, initial_indent="  " + " " * (len(finding.confidence.name) + 2),
-        subsequent_indent="  ", break_on_hyphens=False,
+        clean(finding.cause),
+        out.width - 1,
+        initial_indent="  " + " " * (len(finding.confidence.name) + 2),
+        subsequent_indent="  ",
+        break_on_hyphens=False,
     )
     first = wrapped[0].lstrip() if wrapped else ""
     out.raw(f"  {confidence}  {first}")

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from laststep.blackbox.folder import FAULTS
-from laststep.blackbox.journal import JournalWriter
+from laststep.blackbox.journal import JournalWriter, trim
+from laststep.blackbox.steps import compact
 from laststep.supervisor import cgroup, host
 from laststep.supervisor.gpu import Gpus
 from laststep.supervisor.kernel_log import KernelLog
@@ -73,6 +74,14 @@ class Autopsy:
             return
         if content:
             self._journal.write("fault", parse_fault(content.decode("utf-8", "replace")))
+
+
+def tidy(folder: Path) -> None:
+    """After the end: give back the room that was reserved and not used."""
+    for steps in folder.glob("steps.*"):
+        compact(steps)
+    for journal in folder.glob("recorder.*.jsonl"):
+        trim(journal)
 
 
 def parse_fault(text: str) -> dict[str, Any]:

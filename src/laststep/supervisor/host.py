@@ -155,7 +155,7 @@ def disk(path: Path | str) -> dict[str, Any] | None:
 
 def folders_written_to(pid: int) -> set[str]:
     """Folders in which the process holds a file open for writing."""
-    found = set()
+    found: set[str] = set()
     base = f"/proc/{pid}/fd"
     try:
         names = os.listdir(base)

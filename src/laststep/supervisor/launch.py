@@ -15,16 +15,15 @@ import laststep
 from laststep.blackbox import folder as folders
 from laststep.blackbox.journal import JournalWriter
 from laststep.blackbox.samples import SampleWriter
-from laststep.blackbox.steps import compact
 from laststep.supervisor import host, relay
-from laststep.supervisor.autopsy import Autopsy
+from laststep.supervisor.autopsy import Autopsy, tidy
 from laststep.supervisor.gpu import Gpus
 from laststep.supervisor.watch import Watcher
 
 RECORDER = Path(laststep.__file__).resolve().parent / "recorder"
 GROUP_WAIT = 0.05  # how long to wait for the relay's word that a signal went to the whole group
 SI_KERNEL = 0x80  # sent by the kernel itself: the terminal's Ctrl-C, which the program got too
-ENVIRONMENT_PREFIXES = ("TF_", "KERAS_", "OMP_", "XLA_", "CUDA_", "MKL_", "KMP_", "NCCL_", "JAX_", "MALLOC_", "SLURM_JOB")
+ENVIRONMENT_PREFIXES = tuple(["TF_", "KERAS_", "OMP_", "XLA_", "CUDA_", "MKL_", "KMP_", "NCCL_", "JAX_", "MALLOC_", "SLURM_JOB"])
 SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH")
 
 
@@ -113,9 +112,8 @@ class Supervisor:
             {"code": code, "signal": number and signal_name(number), "seconds": ended - self.began, "pid": self.pid},
             at=ended,
         )
-        for steps in self.folder.glob("steps.*"):
-            compact(steps)
         self._journal.close()
+        tidy(self.folder)
         return code, number
 
     def _spawn(self) -> int:

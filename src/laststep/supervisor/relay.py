@@ -265,5 +265,3 @@ def close_given(streams: list[Stream]) -> None:
         if stream.give >= 0:
             os.close(stream.give)
             stream.give = -1
-
-

@@ -1,4 +1,4 @@
-"""The ways in which a program leaves by itself: sys.exit, exit(), os._exit, a signal to itself, exec, the normal end."""
+"""The ways in which a program leaves by itself: sys.exit, os._exit, a signal to itself, exec, the normal end."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 import threading
@@ -42,7 +43,11 @@ def install() -> None:
     when_imported(PROBE, FUNCTION, _watch_functions)
     when_imported(PROBE, TAPE, lambda module: after(PROBE, module.GradientTape, "gradient", _gradient))
     for name, (kind, method) in OPTIMIZERS.items():
-        when_imported(PROBE, name, lambda module, k=kind, m=method: after(PROBE, getattr(module, k), m, _applied))
+        when_imported(PROBE, name, functools.partial(_watch_optimizer, kind, method))
+
+
+def _watch_optimizer(kind: str, method: str, module: ModuleType) -> None:
+    after(PROBE, getattr(module, kind), method, _applied)
 
 
 def _watch_functions(module: ModuleType) -> None:

@@ -9,7 +9,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from laststep.recorder import state
-from laststep.recorder.describe import describe_fit
+from laststep.recorder.describe import describe_fit, describe_model
 from laststep.recorder.frames import number, scalars
 from laststep.recorder.guard import guard
 from laststep.recorder.imports import when_imported
@@ -70,6 +70,7 @@ class Callback:
         self._epoch_began = 0.0
         self._batches = 0
         self._weight = 1
+        self._figures_wanted = False
 
     def set_model(self, model: Any) -> None:
         self._model = model
@@ -94,6 +95,8 @@ class Callback:
         self.recorder.open_fits.append(self)
         described = guard(PROBE, describe_fit, _fit_frame(), self._model, self.params) or {}
         self._weight = int(described.get("steps_per_execution") or 1)
+        # A model that builds itself in its first step has no figures yet.
+        self._figures_wanted = "parameters" not in (described.get("model") or {})
         self.recorder.event("fit", id=self.id, **described)
         self.recorder.mark(START, time.time())
 
@@ -126,6 +129,9 @@ class Callback:
 
     def _end_epoch(self, epoch: int, logs: Any) -> None:
         now = time.time()
+        if self._figures_wanted:
+            self._figures_wanted = False
+            self.recorder.event("model", fit=self.id, **describe_model(self._model))
         self.recorder.event(
             "epoch",
             fit=self.id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from types import FrameType, ModuleType
 from typing import Any
@@ -17,10 +18,10 @@ CLASSES = {"keras.src.trainers.trainer": "Trainer", "tf_keras.src.engine.trainin
 
 def install() -> None:
     for module, name in CLASSES.items():
-        when_imported(PROBE, module, lambda loaded, name=name: _watch(loaded, name))
+        when_imported(PROBE, module, functools.partial(_watch, name))
 
 
-def _watch(module: ModuleType, name: str) -> None:
+def _watch(name: str, module: ModuleType) -> None:
     owner = getattr(module, name)
     if "stop_training" in vars(owner):
         raise RuntimeError(f"{module.__name__}.{name} defines stop_training itself")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from types import ModuleType
 
@@ -10,13 +11,17 @@ from laststep.recorder.imports import when_imported
 
 PROBE = "versions"
 # Modules that each library loads last, when its version is known.
-LIBRARIES = {"tensorflow": "tensorflow.python.eager.polymorphic_function.polymorphic_function", "keras": "keras.src.models.model", "tf_keras": "tf_keras.src.engine.training"}
+LIBRARIES = {
+    "tensorflow": "tensorflow.python.eager.polymorphic_function.polymorphic_function",
+    "keras": "keras.src.models.model",
+    "tf_keras": "tf_keras.src.engine.training",
+}
 _told: set[str] = set()
 
 
 def install() -> None:
     for library, last in LIBRARIES.items():
-        when_imported(PROBE, last, lambda module, library=library: _imported(library, module))
+        when_imported(PROBE, last, functools.partial(_imported, library))
 
 
 def _imported(library: str, module: ModuleType) -> None:

@@ -1,0 +1,152 @@
+"""What several rules say: how far it came, who sent the signal, memory over time, the user's line in a stack."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from laststep.event import Event
+from laststep.finding import Evidence, RuledOut
+from laststep.recorder.frames import is_users
+from laststep.reports import words
+from laststep.run import Run
+
+Place = Mapping[str, Any]
+_TRACEBACK = re.compile(r"^Traceback \(most recent call last\):\s*$", re.MULTILINE)
+_FRAME = re.compile(r'^  File "(.+)", line (\d+), in (.+)$', re.MULTILINE)
+_ERROR = re.compile(
+    r"^([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning|Iteration)[\w.]*)(?::[ ]?(.*))?$", re.MULTILINE
+)
+
+
+def no(because: str) -> RuledOut:
+    return RuledOut(because)
+
+
+def measured(because: str) -> RuledOut:
+    """Ruled out by something that was measured: worth telling."""
+    return RuledOut(because, measured=True)
+
+
+def progress(run: Run) -> Evidence:
+    """How far training had come, and what it was doing."""
+    if not run.training_seen:
+        return Evidence("no training step had been seen yet")
+    told = f"{words.count(run.steps[-1].number, 'step')} were complete" if run.steps else "no step was complete"
+    fit = run.fit
+    if fit is not None and fit.asked:
+        told += f", {fit.reached} of {words.count(fit.asked, 'epoch')}"
+    doing = {"step": "in a training step", "validation": "in validation", "epoch-end": "at the end of an epoch"}
+    if run.now is not None and run.now.phase in doing:
+        told += f"; it was {doing[run.now.phase]}"
+    return Evidence(told, (fit.began,) if fit else ())
+
+
+def fit_place(run: Run) -> Place | None:
+    """The user's line that called fit."""
+    return run.fit.began.get("where") if run.fit else _loop_place(run)
+
+
+def _loop_place(run: Run) -> Place | None:
+    loop = run.last("loop")
+    return (loop.get("where") or loop.get("function")) if loop else None
+
+
+def reached_us(run: Run, name: str) -> Event | None:
+    """A signal of this name that came to the supervisor."""
+    return next((event for event in reversed(run.all("signal")) if event.get("signal") == name), None)
+
+
+def sent_by_itself(run: Run, name: str) -> Event | None:
+    """The program's own call that sent it this signal."""
+    return next((event for event in reversed(run.all("signal-sent")) if event.get("signal") == name), None)
+
+
+def sender(run: Run, name: str) -> Evidence | None:
+    """Who sent the signal, where that is known."""
+    own = sent_by_itself(run, name)
+    if own is not None:
+        return Evidence(f"the program sent {name} to itself, by {own.get('how')}", (own,))
+    event = reached_us(run, name)
+    if event is None:
+        return None
+    if event.get("by") == "terminal":
+        return Evidence("it came from the terminal (Ctrl-C or Ctrl-\\)", (event,))
+    who = event.get("sender") or {}
+    name_of = f" ({who['name']})" if who.get("name") else ", which is gone"
+    whom = "the whole process group" if event.get("to_group") else "the program"
+    return Evidence(f"process {who.get('pid')}{name_of} sent {name} to {whom}", (event,))
+
+
+def killed_with(run: Run, number: int, name: str) -> bool:
+    """The process died of this signal, or a shell around it says so by its exit code."""
+    return run.signal == name or (run.signal is None and run.exit_code == 128 + number and not run.has("exit-call"))
+
+
+def memory_curve(run: Run) -> tuple[float, ...]:
+    """Bytes in use, of the limited group where there is one, over the whole run."""
+    return tuple(_in_use(sample) for sample in run.samples)
+
+
+def _in_use(sample: Mapping[str, Any]) -> float:
+    group = sample.get("group") or {}
+    return float(group.get("used") or sample.get("rss") or 0)
+
+
+def users_line(frames: Sequence[Mapping[str, Any]]) -> Place | None:
+    """The user's own line in a stack whose innermost frame comes first."""
+    for frame in frames:
+        if is_users(str(frame.get("file", "<"))) and frame.get("line"):
+            return {"file": frame["file"], "line": frame["line"]}
+    return None
+
+
+def short_message(event: Event, most: int = 300) -> str:
+    """An exception as its type and the part of its message that a person reads first."""
+    kind = str(event.get("type", "?")).rsplit(".", 1)[-1]
+    message = str(event.get("message", "")).strip()
+    first = message.split("\n\n")[0].strip()
+    text = f"{kind}: {first}" if first else kind
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def traceback_on_console(run: Run) -> Event | None:
+    """The last traceback that was printed: what is left when nobody could look inside."""
+    starts = [found.end() for found in _TRACEBACK.finditer(run.console)]
+    if not starts:
+        return None
+    text = run.console[starts[-1] :]
+    error = _ERROR.search(text)
+    if error is None:
+        return None
+    frames = [
+        {"file": file, "line": int(line), "function": function}
+        for file, line, function in _FRAME.findall(text[: error.start()])
+    ]
+    return Event(
+        run.events[-1].time,
+        "exception",
+        {
+            "left": "program",
+            "type": error[1],
+            "bases": [error[1].rsplit(".", 1)[-1]],
+            "message": (error[2] or "").strip(),
+            "frames": frames,
+            "where": users_line(list(reversed(frames))),
+        },
+        "console",
+    )
+
+
+def place_of_fault(run: Run) -> Place | None:
+    """The user's own line in the stack that faulthandler wrote, the dying thread first."""
+    fault = run.last("fault")
+    if fault is None:
+        return None
+    threads = sorted(fault.get("threads", []), key=lambda thread: not thread.get("current"))
+    for thread in threads:
+        where = users_line(thread["frames"])
+        if where:
+            return where
+    return None

@@ -1,0 +1,65 @@
+"""An exception that nobody caught."""
+
+from __future__ import annotations
+
+from laststep.event import Event
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.rule import Answer, rule
+from laststep.rules._shared import no, progress, short_message, traceback_on_console
+from laststep.run import Run
+
+
+@rule()
+def unhandled_exception(run: Run) -> Answer:
+    """An exception ended the program, and no more special rule knows its cause.
+
+    What happened
+        Python raised an exception, nobody caught it, and the program (or the thread that trained) ended.
+
+    How laststep knows
+        The exception itself, as Python handed it out, with all its frames. The line shown is the deepest one
+        of your own code, not of a library. Where laststep could not look inside, the last traceback on the
+        console is read instead.
+
+    What to do
+        Start at that line. `laststep why -v` shows the whole stack, also the frames that Keras and TensorFlow
+        cut out of their tracebacks.
+
+    Not to be confused with
+        callback-raised (training itself was fine), script-exited (the program left on its own account),
+        callback-swallowed (the program caught the error and said nothing).
+    """
+    error = run.uncaught or _in_training_thread(run)
+    confidence = Confidence.CERTAIN
+    if error is None and not run.has("recorder") and run.exit_code:
+        error, confidence = traceback_on_console(run), Confidence.LIKELY
+    if error is None:
+        return no("no exception ended the program")
+    if "KeyboardInterrupt" in error.get("bases", []):
+        return no("the exception was KeyboardInterrupt")
+    evidence = [Evidence(short_message(error, 600), (error,))]
+    for inner in error.get("because_of") or []:
+        evidence.append(Evidence(f"while handling {inner['type']}: {inner['message'][:200]}", (error,)))
+    evidence.append(progress(run))
+    where = error.get("where")
+    kind = str(error.get("type", "?")).rsplit(".", 1)[-1]
+    thread = f" in the thread {error.get('thread')}" if error.get("left") == "thread" else ""
+    return Finding(
+        cause=f"{kind} was raised{thread}{_at(where)} and nobody caught it.",
+        confidence=confidence,
+        evidence=tuple(evidence),
+        remedies=(Remedy("Start at your own line above; the whole stack is in `laststep why -v`"),),
+        where=where,
+    )
+
+
+def _at(where: object) -> str:
+    function = where.get("function") if isinstance(where, dict) else None
+    return f" in {function}" if function and function != "<module>" else ""
+
+
+def _in_training_thread(run: Run) -> Event | None:
+    """fit in a thread: its exception ends the training, not the program."""
+    if not any(not fit.complete for fit in run.fits):
+        return None
+    return next((e for e in reversed(run.all("exception")) if e.get("left") == "thread"), None)

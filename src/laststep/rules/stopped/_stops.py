@@ -1,0 +1,52 @@
+"""Reading who set stop_training, shared by the rules about it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from laststep.event import Event
+from laststep.finding import Evidence
+from laststep.run import Fit, Run
+
+
+def stop_that_counted(run: Run) -> Event | None:
+    """The assignment that ended the fit early: seen during it, and epochs were left."""
+    fit = run.fit
+    if fit is None or fit.complete:
+        return None
+    mine = [stop for stop in run.all("stop") if stop.source == fit.began.source and stop.time >= fit.began.time]
+    return mine[-1] if mine and (fit.ended is None or mine[-1].time <= fit.ended.time) else None
+
+
+def is_early_stopping(stop: Event) -> bool:
+    """Keras's own class, or a subclass of it, whose code did the assignment."""
+    callback, line = stop.get("callback") or {}, stop.get("line") or {}
+    file = str(line.get("file", ""))
+    return file.endswith("early_stopping.py") or (
+        callback.get("class") == "EarlyStopping" and "keras" in str(callback.get("module")) and not callback["users"]
+    )
+
+
+def is_for_nan(stop: Event) -> bool:
+    """TerminateOnNaN, or any callback that stopped when the loss was not a finite number."""
+    callback = stop.get("callback") or {}
+    if callback.get("class") == "TerminateOnNaN":
+        return True
+    return any(not_finite(value) for name, value in (stop.get("metrics") or {}).items() if "loss" in name)
+
+
+def not_finite(value: Any) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
+
+
+def metric_values(fit: Fit | None, name: str) -> list[float]:
+    values = [(epoch.get("metrics") or {}).get(name) for epoch in fit.epochs] if fit else []
+    return [float(value) for value in values if isinstance(value, (int, float))]
+
+
+def metric_curve(run: Run, name: str) -> list[Evidence]:
+    values = metric_values(run.fit, name)
+    if len(values) < 2:
+        return []
+    return [Evidence(f"{name} by epoch: {values[0]:.4g} → {values[-1]:.4g}", curve=tuple(values))]

@@ -1,0 +1,51 @@
+"""A callback raised."""
+
+from __future__ import annotations
+
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.reports import words
+from laststep.rule import Answer, rule
+from laststep.rules._shared import no, progress, short_message
+from laststep.run import Run
+
+
+@rule(needs=("recorder",), outranks=("unhandled-exception", "callback-stopped-training", "finished-short"))
+def callback_raised(run: Run) -> Answer:
+    """A callback raised an exception, and that ended a training that was otherwise fine.
+
+    What happened
+        Keras calls callbacks between steps. When one raises, fit is over at once: Keras does not call
+        on_train_end, nor the callbacks after it.
+
+    How laststep knows
+        The exception's own frames go from Keras's callback list into the callback's method. The step before
+        it was complete.
+
+    What to do
+        Mend the callback at the line shown. If it must never stop a training, let it catch its own errors.
+
+    Not to be confused with
+        callback-stopped-training (it asked for the end, in order), callback-swallowed (the program caught the
+        error), unhandled-exception (the model or the data raised).
+    """
+    raised = [event for event in run.all("exception") if event.get("callback") and event.get("left") != "call"]
+    if run.uncaught is not None and run.uncaught.get("callback"):
+        raised.append(run.uncaught)
+    if not raised:
+        return no("no exception came out of a callback")
+    error = raised[-1]
+    callback = error.get("callback")
+    name = f"{callback['class']}.{callback.get('hook', '?')}"
+    where = error.get("where") if callback.get("users") else (run.fit.began.get("where") if run.fit else None)
+    at = words.place(callback.get("raised_at"))
+    return Finding(
+        cause=f"The callback {name} raised {str(error.get('type')).rsplit('.', 1)[-1]}.",
+        confidence=Confidence.CERTAIN,
+        evidence=(
+            Evidence(short_message(error), (error,)),
+            Evidence(f"raised in {name}, {at}", (error,)),
+            progress(run),
+        ),
+        remedies=(Remedy("Mend the callback there; training itself was going on without an error"),),
+        where=where,
+    )

@@ -1,0 +1,71 @@
+"""A callback set stop_training."""
+
+from __future__ import annotations
+
+from laststep.event import Event
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.reports import words
+from laststep.rule import Answer, rule
+from laststep.rules._shared import fit_place, no
+from laststep.rules.stopped._stops import is_early_stopping, is_for_nan, metric_curve, stop_that_counted
+from laststep.run import Run
+
+
+@rule(needs=("recorder",), outranks=("finished-short",))
+def callback_stopped_training(run: Run) -> Answer:
+    """A callback other than EarlyStopping asked training to stop, before all epochs were done.
+
+    What happened
+        A callback set model.stop_training = True. fit then ends in good order after the step or epoch: no
+        error, exit code 0, fewer epochs than asked for.
+
+    How laststep knows
+        The assignment itself was seen: the class, the method and the line, the epoch and the metrics at that
+        moment, and, for a callback of your own, the values that its test compared.
+
+    What to do
+        Check the test that is shown with its values. Home-made early stops often compare the wrong way round,
+        never reset their counter, or use > where >= was meant.
+
+    Not to be confused with
+        early-stopping (Keras's own EarlyStopping did its job), stopped-on-nan (the loss was not a number),
+        callback-raised.
+    """
+    stop = stop_that_counted(run)
+    if stop is None:
+        return no("nobody set stop_training before all epochs were done")
+    if not stop.get("callback"):
+        return no("stop_training was set, but not by a callback")
+    if is_early_stopping(stop) or is_for_nan(stop):
+        return no(f"it was set by {stop.get('callback')['class']}, which has a rule of its own")
+    return _finding(run, stop)
+
+
+def _finding(run: Run, stop: Event) -> Finding:
+    callback = stop.get("callback")
+    name = f"{callback['class']}.{stop.get('hook', '?')}"
+    evidence = [
+        Evidence(f"{name} set stop_training in line {(stop.get('line') or {}).get('line')}", (stop,)),
+        Evidence(_when(stop), (stop,)),
+    ]
+    test = stop.get("test")
+    if test:
+        compared = ", ".join(f"{name} = {words.value(value)}" for name, value in test["values"].items())
+        evidence.append(Evidence(f"its test: if {test['text']}" + (f"   with {compared}" if compared else ""), (stop,)))
+    evidence += metric_curve(run, "loss")
+    fit = run.fit
+    reached = f" after {fit.reached} of {words.count(fit.asked, 'epoch')}" if fit and fit.asked else ""
+    where = stop.get("where") if callback.get("users") else fit_place(run)
+    return Finding(
+        cause=f"The callback {callback['class']} asked training to stop{reached}.",
+        confidence=Confidence.CERTAIN,
+        evidence=tuple(evidence),
+        remedies=(Remedy("Check the test shown above, or leave this callback out", None, where),),
+        where=where,
+    )
+
+
+def _when(stop: Event) -> str:
+    metrics = stop.get("metrics") or {}
+    told = ", ".join(f"{name} {words.value(value)}" for name, value in list(metrics.items())[:4])
+    return f"in epoch {int(stop.get('epoch') or 0) + 1}" + (f", with {told}" if told else "")

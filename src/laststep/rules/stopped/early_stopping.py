@@ -1,0 +1,61 @@
+"""EarlyStopping did its job."""
+
+from __future__ import annotations
+
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.reports import words
+from laststep.rule import Answer, rule
+from laststep.rules._shared import fit_place, no
+from laststep.rules.stopped._stops import is_early_stopping, is_for_nan, metric_curve, stop_that_counted
+from laststep.run import Run
+
+
+@rule(needs=("recorder",), outranks=("finished-short", "callback-stopped-training"))
+def early_stopping(run: Run) -> Answer:
+    """Keras's EarlyStopping ended training because its metric had stopped getting better.
+
+    What happened
+        The metric that EarlyStopping monitors did not improve by at least min_delta for `patience` epochs,
+        so it ended the training. That is what it is for.
+
+    How laststep knows
+        The callback's own assignment was seen, with its settings and the best value at that moment.
+
+    What to do
+        Nothing, if the curve looks right. Otherwise more patience, a smaller min_delta, another metric. Without
+        restore_best_weights=True the model keeps the weights of the last epoch, not of the best one.
+
+    Not to be confused with
+        callback-stopped-training (a callback of your own), stopped-on-nan, data-exhausted.
+    """
+    stop = stop_that_counted(run)
+    if stop is None or not is_early_stopping(stop):
+        return no("EarlyStopping did not end the training")
+    if is_for_nan(stop):
+        return no("the loss was not a number when it stopped")
+    values = stop.get("values") or {}
+    monitor = values.get("monitor", "its metric")
+    patience = values.get("patience")
+    least = abs(values.get("min_delta") or 0)
+    evidence = [Evidence(f"EarlyStopping watches {monitor}, with patience {patience}, min_delta {least:g}", (stop,))]
+    if values.get("best") is not None:
+        epoch = f" in epoch {int(values['best_epoch']) + 1}" if values.get("best_epoch") is not None else ""
+        evidence.append(Evidence(f"the best value was {words.value(values['best'])}{epoch}", (stop,)))
+    evidence += metric_curve(run, str(monitor))
+    restored = bool(values.get("restore_best_weights"))
+    kept = "restored the weights of the best epoch" if restored else "left the last weights in the model, not the best"
+    evidence.append(Evidence(f"it {kept}", (stop,)))
+    fit = run.fit
+    reached = f" after {fit.reached} of {words.count(fit.asked, 'epoch')}" if fit and fit.asked else ""
+    return Finding(
+        cause=f"EarlyStopping ended the training{reached}: {monitor} no longer improved.",
+        confidence=Confidence.CERTAIN,
+        evidence=tuple(evidence),
+        remedies=() if restored else (_keep_the_best(str(monitor), patience, run),),
+        where=fit_place(run),
+    )
+
+
+def _keep_the_best(monitor: str, patience: object, run: Run) -> Remedy:
+    change = f"EarlyStopping(monitor={monitor!r}, patience={patience}, restore_best_weights=True)"
+    return Remedy("Keep the best weights instead of the last", change, fit_place(run))

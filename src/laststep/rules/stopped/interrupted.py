@@ -1,0 +1,58 @@
+"""Interrupted by Ctrl-C or SIGINT."""
+
+from __future__ import annotations
+
+from laststep.event import Event
+from laststep.finding import Confidence, Evidence, Finding
+from laststep.rule import Answer, rule
+from laststep.rules._shared import fit_place, killed_with, no, progress, reached_us, sender
+from laststep.run import Run
+
+
+@rule(needs=("end",), outranks=("script-exited", "unhandled-exception", "killed-by-signal", "callback-raised"))
+def interrupted(run: Run) -> Answer:
+    """Ctrl-C, or a SIGINT from another process, interrupted the program.
+
+    What happened
+        SIGINT reached the program, which Python turns into KeyboardInterrupt. It comes from a person at the
+        keyboard, from a notebook's stop button, and from some batch systems, which send it before they kill.
+
+    How laststep knows
+        The signal came through laststep, which then knows whether the terminal or a process sent it; or the
+        program ended by KeyboardInterrupt.
+
+    What to do
+        Nothing, if it was you. If it was not, the sender is named where it is known; look into the batch
+        system's log.
+
+    Not to be confused with
+        terminated (SIGTERM), killed-by-signal (SIGKILL).
+    """
+    error = _keyboard_interrupt(run)
+    received = reached_us(run, "SIGINT")
+    if not killed_with(run, 2, "SIGINT") and error is None and received is None:
+        return no("no SIGINT and no KeyboardInterrupt was seen")
+    if error is None and run.exit_code == 0 and all(fit.complete for fit in run.fits):
+        return no("SIGINT came, and the program finished all the same")
+    evidence = []
+    by_whom = sender(run, "SIGINT")
+    if by_whom:
+        evidence.append(by_whom)
+    if error is not None:
+        evidence.append(Evidence("the program ended by KeyboardInterrupt", (error,)))
+    if killed_with(run, 2, "SIGINT"):
+        evidence.append(Evidence("the operating system reports SIGINT", tuple(run.all("end"))))
+    if by_whom is None:
+        evidence.append(Evidence("it was sent to the program itself, so the sender is not known"))
+    evidence.append(progress(run))
+    return Finding(
+        cause="The program was interrupted (SIGINT)" + (f": {by_whom.says}." if by_whom else "."),
+        confidence=Confidence.CERTAIN,
+        evidence=tuple(evidence),
+        where=(error.get("where") if error is not None else None) or fit_place(run),
+    )
+
+
+def _keyboard_interrupt(run: Run) -> Event | None:
+    error = run.uncaught
+    return error if error is not None and "KeyboardInterrupt" in error.get("bases", []) else None

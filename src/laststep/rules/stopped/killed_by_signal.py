@@ -1,0 +1,72 @@
+"""Killed, and not for memory."""
+
+from __future__ import annotations
+
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.rule import Answer, rule
+from laststep.rules._shared import killed_with, no, progress, sender, sent_by_itself
+from laststep.run import Run
+
+MEANINGS = {
+    "SIGHUP": "the terminal or the ssh connection closed",
+    "SIGXCPU": "a limit on processor time was reached (ulimit -t)",
+    "SIGXFSZ": "a limit on file size was reached (ulimit -f)",
+    "SIGPIPE": "whoever read its output went away",
+    "SIGQUIT": "somebody pressed Ctrl-\\ or sent SIGQUIT",
+    "SIGUSR1": "a batch system's warning that the program does not handle",
+    "SIGUSR2": "a batch system's warning that the program does not handle",
+}
+HANDLED_ELSEWHERE = ("SIGTERM", "SIGINT")
+
+
+@rule(needs=("end",))
+def killed_by_signal(run: Run) -> Answer:
+    """A signal ended the process, and nothing measured says that memory was the reason.
+
+    What happened
+        Somebody or something sent a signal that ends a process: a person, a batch system, a container's
+        stop after its grace period, a user-space memory killer (earlyoom, systemd-oomd), a terminal that
+        closed.
+
+    How laststep knows
+        The operating system reports the signal. For SIGKILL the kernel's kill counters and its log were read
+        before and after, and they say that memory was not it. The sender is known when the signal came through
+        laststep or when the program sent it to itself; the kernel does not tell the sender of SIGKILL.
+
+    What to do
+        Ask who may kill on this machine: the scheduler's log, `docker events`, `journalctl -u systemd-oomd`,
+        a colleague. For SIGHUP start the run in tmux or with nohup.
+
+    Not to be confused with
+        host-out-of-memory ("137 means out of memory" is folklore: it means SIGKILL), terminated (SIGTERM),
+        interrupted (Ctrl-C).
+    """
+    name = run.signal or ("SIGKILL" if killed_with(run, 9, "SIGKILL") else None)
+    if name is None:
+        return no("no signal ended the process")
+    if name in HANDLED_ELSEWHERE:
+        return no(f"{name} has a rule of its own")
+    evidence = [Evidence(f"the operating system reports {name}", tuple(run.all("end")))]
+    by_whom = sender(run, name)
+    if by_whom:
+        evidence.append(by_whom)
+    elif name == "SIGKILL":
+        evidence.append(Evidence("the kernel does not tell who sends SIGKILL, and the program did not send it itself"))
+    evidence.append(progress(run))
+    own = sent_by_itself(run, name)
+    meaning = MEANINGS.get(name, "somebody sent it")
+    return Finding(
+        cause=f"{name} ended the process: {by_whom.says if by_whom else meaning}.",
+        confidence=Confidence.CERTAIN,
+        evidence=tuple(evidence),
+        remedies=_remedies(name, own is not None),
+        where=own.get("where") if own else None,
+    )
+
+
+def _remedies(name: str, by_itself: bool) -> tuple[Remedy, ...]:
+    if by_itself:
+        return (Remedy("The line above sends the signal: that is the place to look"),)
+    if name == "SIGHUP":
+        return (Remedy("Start it so that it outlives the terminal", "tmux new -s train laststep run …", safe=True),)
+    return (Remedy("Look into the log of whatever may kill here: scheduler, container engine, oom daemons"),)

@@ -1,0 +1,81 @@
+"""The program left by itself."""
+
+from __future__ import annotations
+
+from laststep.event import Event
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.rule import Answer, rule
+from laststep.rules._shared import no, progress, short_message
+from laststep.run import Run
+
+
+@rule(needs=("end", "recorder"))
+def script_exited(run: Run) -> Answer:
+    """The program itself left: sys.exit, exit() or os._exit, in the middle of training or with a failure code.
+
+    What happened
+        A line of the program (or of a library that it uses) asked Python to end. In the middle of a fit that
+        is rarely meant: a check in a callback, a handler, a helper that calls sys.exit. os._exit is the
+        hardest: no cleanup runs, buffered output is lost.
+
+    How laststep knows
+        The call itself was seen, with its line and its code, and whether a fit was going on then. Without a
+        seen call, an exit code that no exception explains.
+
+    What to do
+        Look at the line. If it should report an error, raise one: then the traceback says why.
+
+    Not to be confused with
+        unhandled-exception, callback-stopped-training (training was asked to end and did so in order).
+    """
+    call = run.last("exit-call")
+    if run.signal is not None:
+        return no("a signal ended the process")
+    if run.uncaught is not None:
+        return no("an exception ended the program")
+    if call is None:
+        return _unseen(run)
+    hard = call.get("how") == "os._exit"
+    if run.has("exiting") and hard:
+        return no("os._exit was called in another process")
+    if call.get("fit") is None and not run.exit_code:
+        return no("it left with code 0, outside any fit")
+    return _finding(run, call)
+
+
+def _unseen(run: Run) -> Answer:
+    if not run.exit_code:
+        return no("the program ended with code 0 and asked for no early exit")
+    return Finding(
+        cause=f"The program ended with exit code {run.exit_code}, without an exception.",
+        confidence=Confidence.LIKELY,
+        evidence=(
+            Evidence(f"exit code {run.exit_code}, and no exception left the program", tuple(run.all("end"))),
+            progress(run),
+        ),
+        remedies=(Remedy("Look for `raise SystemExit` and for native code that calls exit()"),),
+    )
+
+
+def _finding(run: Run, call: Event) -> Answer:
+    evidence = [Evidence(f"{call.get('how')}({_status(call)}) was called", (call,))]
+    if call.get("fit") is not None:
+        evidence.append(Evidence(f"a fit was going on then, in epoch {int(call.get('epoch') or 0) + 1}", (call,)))
+    before = [e for e in run.all("exception") if e.time <= call.time and e.get("left") in ("fit", "call")]
+    if before:
+        evidence.append(Evidence(f"shortly before, the program had caught {short_message(before[-1])}", (before[-1],)))
+    evidence.append(progress(run))
+    middle = " in the middle of training" if call.get("fit") is not None else ""
+    return Finding(
+        cause=f"The program left by itself{middle}: {call.get('how')}({_status(call)}).",
+        confidence=Confidence.CERTAIN,
+        evidence=tuple(evidence),
+        remedies=(Remedy("If this line reports a failure, raise an exception instead: the reason will be shown"),),
+        where=call.get("where"),
+    )
+
+
+def _status(call: Event) -> str:
+    if call.get("message"):
+        return repr(call.get("message"))
+    return str(call.get("status") if call.get("status") is not None else "")

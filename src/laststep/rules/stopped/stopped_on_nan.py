@@ -1,0 +1,87 @@
+"""Stopped because the loss was not a number."""
+
+from __future__ import annotations
+
+import math
+
+from laststep.event import Event
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.reports import words
+from laststep.rule import Answer, rule
+from laststep.rules._shared import fit_place, no
+from laststep.rules.stopped._stops import is_for_nan, not_finite, stop_that_counted
+from laststep.run import Run
+
+LOOK = Remedy(
+    "See what made the loss so: the data of the first bad step, the learning rate, log or division in the loss"
+)
+
+
+@rule(
+    needs=("recorder",),
+    outranks=(
+        "finished-short",
+        "callback-stopped-training",
+        "callback-raised",
+        "unhandled-exception",
+        "early-stopping",
+    ),
+)
+def stopped_on_nan(run: Run) -> Answer:
+    """TerminateOnNaN, or a callback like it, ended training because the loss was NaN or infinite.
+
+    What happened
+        The loss became NaN or infinite, and a callback ended the training for it. The callback is only the
+        messenger: something made the loss so.
+
+    How laststep knows
+        The callback that set stop_training (or raised), the loss that it saw, and the recorded loss of each
+        step before.
+
+    What to do
+        Find the first bad step, which is shown. A loss that climbs for some steps before is a learning rate
+        that is too high, or gradients that explode; one that is fine and then NaN at once is usually a
+        value in the data, log(0) or 0/0.
+
+    Not to be confused with
+        callback-stopped-training (the loss was a number), early-stopping.
+    """
+    stop = stop_that_counted(run)
+    error = next((e for e in reversed(run.all("exception")) if _from_terminate_on_nan(e)), None)
+    if error is None and (stop is None or not is_for_nan(stop)):
+        return no("no callback ended the training for a bad loss")
+    event = error or stop
+    assert event is not None
+    callback = event.get("callback") or {}
+    bad = [step for step in run.steps if not_finite(step.loss)]
+    evidence = [Evidence(_what_it_saw(event), (event,))]
+    if bad:
+        evidence.append(Evidence(f"the first step with a bad loss was step {bad[0].number:,} ({bad[0].loss})"))
+    before = [step.loss for step in run.steps if math.isfinite(step.loss)]
+    if len(before) > 2:
+        first, last, most = (words.value(value) for value in (before[0], before[-1], max(before)))
+        told = f"the loss before: {first} at first, {last} last, {most} at most"
+        evidence.append(Evidence(told, curve=tuple(before[-200:])))
+    users = callback.get("users")
+    return Finding(
+        cause=f"{callback.get('class', 'A callback')} ended the training because the loss was not a finite number.",
+        confidence=Confidence.CERTAIN,
+        evidence=tuple(evidence),
+        remedies=(LOOK,),
+        where=(event.get("where") if users else None) or fit_place(run),
+    )
+
+
+def _from_terminate_on_nan(error: Event) -> bool:
+    return (error.get("callback") or {}).get("class") == "TerminateOnNaN"
+
+
+def _what_it_saw(event: Event) -> str:
+    batch = event.get("batch")
+    epoch = int(event.get("epoch") or 0) + 1
+    if event.kind == "exception":
+        return str(event.get("message"))[:200]
+    metrics = event.get("metrics") or {}
+    bad = {name: value for name, value in metrics.items() if not_finite(value)}
+    told = ", ".join(f"{name} = {value}" for name, value in bad.items()) or "a bad loss"
+    return f"it saw {told} in epoch {epoch}" + (f", batch {batch}" if isinstance(batch, int) and batch >= 0 else "")

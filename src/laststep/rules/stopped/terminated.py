@@ -1,0 +1,73 @@
+"""Asked to end by SIGTERM."""
+
+from __future__ import annotations
+
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.reports import words
+from laststep.rule import Answer, rule
+from laststep.rules._shared import killed_with, no, progress, reached_us, sender, sent_by_itself
+from laststep.run import Run
+
+
+@rule(needs=("end",), outranks=("script-exited", "unhandled-exception", "killed-by-signal", "finished-short"))
+def terminated(run: Run) -> Answer:
+    """Somebody asked the process to end (SIGTERM): a scheduler, a container stop, a preemption, a person.
+
+    What happened
+        SIGTERM is the polite request to end. Batch systems send it before their time limit, Kubernetes and
+        Docker send it when a container is stopped or moved, cloud machines when they are taken back. SIGKILL
+        follows after a grace period (Docker 10 s, Kubernetes 30 s).
+
+    How laststep knows
+        The operating system reports SIGTERM as the end, or the signal came through laststep, which then knows
+        the process that sent it and how long the program went on after it.
+
+    What to do
+        If it was the scheduler, ask for more time or save more often. keras.callbacks.BackupAndRestore lets the
+        next run go on where this one ended.
+
+    Not to be confused with
+        killed-by-signal (SIGKILL: no time to react), interrupted (Ctrl-C), time-limit-reached (when the batch
+        system says that it was the limit).
+    """
+    died = killed_with(run, 15, "SIGTERM")
+    received = reached_us(run, "SIGTERM")
+    if not died and received is None:
+        return no("no SIGTERM was seen")
+    if not died and run.exit_code == 0 and all(fit.complete for fit in run.fits) and run.has("exiting"):
+        return no("SIGTERM came, and the program finished all the same")
+    end = run.last("end")
+    evidence = [Evidence("the operating system reports SIGTERM", (end,) if end else ())] if died else []
+    by_whom = sender(run, "SIGTERM")
+    if by_whom:
+        evidence.append(by_whom)
+    else:
+        evidence.append(Evidence("it was sent to the program itself, so the sender is not known"))
+    if received is not None and end is not None:
+        later = words.span(max(0.0, end.time - received.time))
+        evidence.append(Evidence(f"it ended {later} after the signal", (received, end)))
+    evidence.append(progress(run))
+    own = sent_by_itself(run, "SIGTERM")
+    return Finding(
+        cause=f"The process was asked to end (SIGTERM){': ' + by_whom.says if by_whom else ''}.",
+        confidence=Confidence.CERTAIN,
+        evidence=tuple(evidence),
+        remedies=_remedies(run),
+        where=own.get("where") if own else None,
+    )
+
+
+def _remedies(run: Run) -> tuple[Remedy, ...]:
+    saves = {"BackupAndRestore", "ModelCheckpoint"}
+    fit = run.fit
+    used = {str(callback.get("class")) for callback in (fit.began.get("callbacks") or [])} if fit else set()
+    if fit is None or used & saves:
+        return (Remedy("Ask whoever sent it: the scheduler's log, `kubectl describe pod`, `docker events`"),)
+    return (
+        Remedy(
+            "Let the next run go on where this one ended",
+            'callbacks=[keras.callbacks.BackupAndRestore("backup")]',
+            fit.began.get("where"),
+            safe=True,
+        ),
+    )
