@@ -12,7 +12,6 @@ from laststep.run import FATAL, Run
 MISSING = {
     "end": "the end of the process was not recorded: the supervisor died with it, or before it",
     "recorder": "laststep could not look inside the process",
-    "fit": "no Keras fit was seen",
 }
 
 

@@ -12,7 +12,7 @@ from laststep.blackbox import folder as folders
 from laststep.blackbox.console import read_console
 from laststep.blackbox.journal import read_journal
 from laststep.blackbox.samples import read_samples
-from laststep.blackbox.steps import Now, Step, read_steps
+from laststep.blackbox.steps import Now, Record, Step, read_steps
 from laststep.event import Event
 
 FATAL = frozenset({"SIGSEGV", "SIGABRT", "SIGILL", "SIGBUS", "SIGFPE", "SIGSYS", "SIGTRAP"})
@@ -63,6 +63,8 @@ class Run:
     console: str = ""
     now: Now | None = None
     alive: bool = False
+    lost: int = 0  # events that could not be written
+    lost_because: str = ""
     previous: str | None = None
     folder: Path | None = field(default=None, compare=False)
 
@@ -74,19 +76,16 @@ class Run:
         events = sorted((event for path in journals for event in read_journal(path)), key=lambda event: event.time)
         if not events:
             raise DamagedRun(f"{folder} holds no readable record")
-        steps: list[Step] = []
-        now: Now | None = None
-        for path in sorted(folder.glob("steps.*"), key=lambda path: path.stat().st_mtime):
-            if path.suffix[1:].isdigit():
-                found, mark = read_steps(path)
-                steps, now = (found, mark) if found or not steps else (steps, now)
+        record = _last_record(folder)
         return cls(
             id=folder.resolve().name,
             events=tuple(events),
-            steps=steps,
+            steps=record.steps,
             samples=read_samples(folder / folders.SAMPLES),
             console=read_console(folder / folders.CONSOLE).decode("utf-8", "replace"),
-            now=now,
+            now=record.now,
+            lost=record.lost,
+            lost_because=record.lost_because,
             alive=folders.is_busy(folder) or _recorded_process_lives(events),
             folder=folder,
         )
@@ -168,6 +167,17 @@ class Run:
     @property
     def training_seen(self) -> bool:
         return bool(self.steps) or bool(self.fits)
+
+
+def _last_record(folder: Path) -> Record:
+    """The steps of the process that trained last, where a run had several."""
+    files = [path for path in folder.glob("steps.*") if path.suffix[1:].isdigit() and path.is_file()]
+    best = Record([])
+    for path in sorted(files, key=lambda path: path.stat().st_mtime):
+        record = read_steps(path)
+        if record.steps or record.lost or not best.steps:
+            best = record
+    return best
 
 
 def _recorded_process_lives(events: Sequence[Event]) -> bool:

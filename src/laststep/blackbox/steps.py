@@ -16,6 +16,8 @@ LEVELS_AT = struct.Struct("<8sII")
 LEVEL = struct.Struct("<QI")
 NOW_AT = 512
 NOW = struct.Struct("<QBxxxxxxxQdQ")
+LOST_AT = 640
+LOST = struct.Struct("<Q16s")
 # (every how many steps, how many slots): 65,536 newest steps, then ever coarser history. 6.5 MB in all, for ever
 LEVELS = ((1, 65536), (16, 16384), (256, 8192), (4096, 8192), (65536, 8192))
 PHASES = ("", "step", "between", "validation", "epoch-end", "start", "evaluate", "predict")
@@ -122,6 +124,14 @@ class StepWriter:
         else:
             self._map.put(NOW_AT, NOW.pack(seq, phase, number, time, seq))
 
+    def note_lost(self, events: int, because: str) -> None:
+        """Events that could not be written: said here, since the journal can't say it itself."""
+        record = LOST.pack(events, because.encode()[:16])
+        if self.mapped:
+            self._map[LOST_AT : LOST_AT + LOST.size] = record
+        else:
+            self._map.put(LOST_AT, record)
+
 
 class _Positioned:
     """pwrite where mapping is not safe; the identity check keeps us out of a reused descriptor."""
@@ -144,21 +154,32 @@ def _header(levels: tuple[tuple[int, int], ...]) -> bytes:
     return head + b"".join(LEVEL.pack(every, slots) for every, slots in levels)
 
 
-def read_steps(path: Path) -> tuple[list[Step], Now | None]:
-    """All whole slots in order of their number, and the last mark."""
+class Record(NamedTuple):
+    """What a steps file holds."""
+
+    steps: list[Step]
+    now: Now | None = None
+    lost: int = 0
+    lost_because: str = ""
+
+
+def read_steps(path: Path) -> Record:
+    """All whole slots in order of their number, the last mark, and what the journal lost."""
     try:
         content = path.read_bytes()
     except OSError:
-        return [], None
+        return Record([])
     if len(content) < HEADER or content[:8] != MAGIC or LEVELS_AT.unpack_from(content)[1] != SLOT.size:
-        return [], None
+        return Record([])
     body = content[HEADER : HEADER + (len(content) - HEADER) // SLOT.size * SLOT.size]
     found: dict[int, Step] = {}
     for slot in SLOT.iter_unpack(body):
         number = slot[0]
         if number and number == slot[10]:
             found[number] = Step._make(slot[:9])
-    return [found[number] for number in sorted(found)], _read_now(content)
+    lost, because = LOST.unpack_from(content, LOST_AT)
+    steps = [found[number] for number in sorted(found)]
+    return Record(steps, _read_now(content), lost, because.rstrip(b"\0").decode("ascii", "replace"))
 
 
 def _read_now(content: bytes) -> Now | None:

@@ -1,4 +1,4 @@
-"""A library written in C reads memory that is not its own, in the middle of training: segmentation fault."""
+"""Native code crashes in the middle of training."""
 
 import ctypes
 
@@ -28,4 +28,4 @@ def load(number):
 records = tf.data.Dataset.range(3000).map(load).batch(32)
 model = keras.Sequential([keras.layers.Dense(32, activation="relu"), keras.layers.Dense(1)])
 model.compile(optimizer="adam", loss="mse")
-model.fit(records, epochs=5, verbose=2)
+model.fit(records, epochs=5, shuffle=False, verbose=2)

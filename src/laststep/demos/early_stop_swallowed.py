@@ -1,4 +1,4 @@
-"""A home-made early stop raises, and the program's own except hides it."""
+"""A home-made early stop raises, and an except hides it."""
 
 import keras
 import numpy as np

@@ -1,4 +1,4 @@
-"""Keras's own EarlyStopping does its job: fewer epochs than asked for, and nothing is wrong."""
+"""Keras's own EarlyStopping ends it: nothing is wrong."""
 
 import keras
 import numpy as np

@@ -1,4 +1,4 @@
-"""A callback calls sys.exit when the time for the job is up, in the middle of an epoch."""
+"""A callback calls sys.exit in the middle of an epoch."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""A training with nothing wrong: laststep says one line and keeps quiet."""
+"""Nothing is wrong, and laststep keeps quiet."""
 
 import keras
 import numpy as np

@@ -44,6 +44,8 @@ class Recorder:
                 self.dropped[kind] = self.dropped.get(kind, 0) + 1
                 return
         self.journal.write(kind, data)
+        if self.journal.stopped and self.steps is not None:
+            self.steps.note_lost(self.journal.dropped, self.journal.stopped)
 
     def _open_steps(self) -> StepWriter | None:
         try:

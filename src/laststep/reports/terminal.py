@@ -68,6 +68,11 @@ def page(diagnosis: Diagnosis, width: int = 80, colour: bool = False, verbose: b
     out.text(" ".join(run.command), "", "")
     out.heading("What happened")
     out.text(_what_happened(diagnosis))
+    if run.lost:
+        because = words.ERRNO.get(run.lost_because, run.lost_because)
+        out.text(
+            f"Recording stopped early ({because}); the program was not disturbed, but {run.lost} events are missing."
+        )
     for number, finding in enumerate(diagnosis.findings):
         if number == 0 or verbose:
             _tell(out, finding, diagnosis)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+ERRNO = {"ENOSPC": "no space left on the disk", "EDQUOT": "disk quota used up", "EBADF": "its file was closed"}
 BLOCKS = "▁▂▃▄▅▆▇█"
 
 
@@ -18,6 +19,8 @@ def size(count: float) -> str:
 
 
 def span(seconds: float) -> str:
+    if seconds < 1:
+        return f"{seconds:.2f} s"
     if seconds < 10:
         return f"{seconds:.1f} s"
     if seconds < 120:

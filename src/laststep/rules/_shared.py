@@ -33,7 +33,8 @@ def progress(run: Run) -> Evidence:
     """How far training had come, and what it was doing."""
     if not run.training_seen:
         return Evidence("no training step had been seen yet")
-    told = f"{words.count(run.steps[-1].number, 'step')} were complete" if run.steps else "no step was complete"
+    done = run.steps[-1].number if run.steps else 0
+    told = f"{words.count(done, 'step')} {'was' if done == 1 else 'were'} complete" if done else "no step was complete"
     fit = run.fit
     if fit is not None and fit.asked:
         told += f", {fit.reached} of {words.count(fit.asked, 'epoch')}"
@@ -82,16 +83,6 @@ def sender(run: Run, name: str) -> Evidence | None:
 def killed_with(run: Run, number: int, name: str) -> bool:
     """The process died of this signal, or a shell around it says so by its exit code."""
     return run.signal == name or (run.signal is None and run.exit_code == 128 + number and not run.has("exit-call"))
-
-
-def memory_curve(run: Run) -> tuple[float, ...]:
-    """Bytes in use, of the limited group where there is one, over the whole run."""
-    return tuple(_in_use(sample) for sample in run.samples)
-
-
-def _in_use(sample: Mapping[str, Any]) -> float:
-    group = sample.get("group") or {}
-    return float(group.get("used") or sample.get("rss") or 0)
 
 
 def users_line(frames: Sequence[Mapping[str, Any]]) -> Place | None:

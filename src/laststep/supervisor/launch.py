@@ -23,7 +23,10 @@ from laststep.supervisor.watch import Watcher
 RECORDER = Path(laststep.__file__).resolve().parent / "recorder"
 GROUP_WAIT = 0.05  # how long to wait for the relay's word that a signal went to the whole group
 SI_KERNEL = 0x80  # sent by the kernel itself: the terminal's Ctrl-C, which the program got too
-ENVIRONMENT_PREFIXES = tuple(["TF_", "KERAS_", "OMP_", "XLA_", "CUDA_", "MKL_", "KMP_", "NCCL_", "JAX_", "MALLOC_", "SLURM_JOB"])
+ENVIRONMENT_PREFIXES = (
+    *("TF_", "KERAS_", "XLA_", "CUDA_", "JAX_", "NCCL_"),
+    *("OMP_", "MKL_", "KMP_", "MALLOC_", "SLURM_JOB"),
+)
 SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
-from laststep.rules._shared import no, progress, short_message, traceback_on_console
+from laststep.rules._shared import measured, no, progress, short_message, traceback_on_console
 from laststep.run import Run
 
 
@@ -34,7 +34,8 @@ def unhandled_exception(run: Run) -> Answer:
     if error is None and not run.has("recorder") and run.exit_code:
         error, confidence = traceback_on_console(run), Confidence.LIKELY
     if error is None:
-        return no("no exception ended the program")
+        seen = run.has("recorder") and not run.alive
+        return measured("no exception left the program: it would have been seen") if seen else no("none was seen")
     if "KeyboardInterrupt" in error.get("bases", []):
         return no("the exception was KeyboardInterrupt")
     evidence = [Evidence(short_message(error, 600), (error,))]

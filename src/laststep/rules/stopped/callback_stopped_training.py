@@ -6,7 +6,7 @@ from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, no
+from laststep.rules._shared import fit_place, measured, no
 from laststep.rules.stopped._stops import is_early_stopping, is_for_nan, metric_curve, stop_that_counted
 from laststep.run import Run
 
@@ -33,7 +33,8 @@ def callback_stopped_training(run: Run) -> Answer:
     """
     stop = stop_that_counted(run)
     if stop is None:
-        return no("nobody set stop_training before all epochs were done")
+        told = "nobody set stop_training before all epochs were done"
+        return measured(told) if run.fits else no(told)
     if not stop.get("callback"):
         return no("stop_training was set, but not by a callback")
     if is_early_stopping(stop) or is_for_nan(stop):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, no
+from laststep.rules._shared import fit_place, measured, no
 from laststep.rules.stopped._stops import is_early_stopping, is_for_nan, metric_curve, stop_that_counted
 from laststep.run import Run
 
@@ -30,7 +30,8 @@ def early_stopping(run: Run) -> Answer:
     """
     stop = stop_that_counted(run)
     if stop is None or not is_early_stopping(stop):
-        return no("EarlyStopping did not end the training")
+        used = run.fit and any(c.get("class") == "EarlyStopping" for c in run.fit.began.get("callbacks") or [])
+        return measured("EarlyStopping was in use and did not fire") if used else no("EarlyStopping was not in use")
     if is_for_nan(stop):
         return no("the loss was not a number when it stopped")
     values = stop.get("values") or {}

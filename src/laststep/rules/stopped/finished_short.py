@@ -12,7 +12,7 @@ from laststep.run import Run
 REPEAT = Remedy("Make the data last: repeat it, or ask for no more steps than it has", "dataset = dataset.repeat()")
 
 
-@rule(needs=("fit",))
+@rule(needs=("recorder",))
 def finished_short(run: Run) -> Answer:
     """A fit came to its end with fewer epochs than it was asked for, and no callback had asked for that.
 
@@ -32,7 +32,8 @@ def finished_short(run: Run) -> Answer:
         early-stopping, callback-stopped-training, callback-swallowed, data-exhausted.
     """
     fit = run.fit
-    assert fit is not None
+    if fit is None:
+        return no("no Keras fit was seen")
     if fit.complete or fit.ended is None:
         return no("every fit that came to its end had done all its epochs")
     stop = stop_that_counted(run)

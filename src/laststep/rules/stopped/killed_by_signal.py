@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
-from laststep.rules._shared import killed_with, no, progress, sender, sent_by_itself
+from laststep.rules._memory import memory_kill
+from laststep.rules._shared import killed_with, measured, no, progress, sender, sent_by_itself
 from laststep.run import Run
 
 MEANINGS = {
@@ -16,7 +17,7 @@ MEANINGS = {
     "SIGUSR1": "a batch system's warning that the program does not handle",
     "SIGUSR2": "a batch system's warning that the program does not handle",
 }
-HANDLED_ELSEWHERE = ("SIGTERM", "SIGINT")
+HAVE_A_RULE = ("SIGTERM", "SIGINT", "SIGSEGV", "SIGABRT", "SIGILL", "SIGBUS")
 
 
 @rule(needs=("end",))
@@ -44,8 +45,11 @@ def killed_by_signal(run: Run) -> Answer:
     name = run.signal or ("SIGKILL" if killed_with(run, 9, "SIGKILL") else None)
     if name is None:
         return no("no signal ended the process")
-    if name in HANDLED_ELSEWHERE:
+    if name in HAVE_A_RULE:
         return no(f"{name} has a rule of its own")
+    kill = memory_kill(run)
+    if kill is not None and kill.sure:
+        return measured("the kernel itself killed the process, for memory")
     evidence = [Evidence(f"the operating system reports {name}", tuple(run.all("end")))]
     by_whom = sender(run, name)
     if by_whom:

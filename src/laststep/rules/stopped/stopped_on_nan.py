@@ -8,7 +8,7 @@ from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, no
+from laststep.rules._shared import fit_place, measured, no
 from laststep.rules.stopped._stops import is_for_nan, not_finite, stop_that_counted
 from laststep.run import Run
 
@@ -49,7 +49,7 @@ def stopped_on_nan(run: Run) -> Answer:
     stop = stop_that_counted(run)
     error = next((e for e in reversed(run.all("exception")) if _from_terminate_on_nan(e)), None)
     if error is None and (stop is None or not is_for_nan(stop)):
-        return no("no callback ended the training for a bad loss")
+        return _all_clear(run)
     event = error or stop
     assert event is not None
     callback = event.get("callback") or {}
@@ -70,6 +70,13 @@ def stopped_on_nan(run: Run) -> Answer:
         remedies=(LOOK,),
         where=(event.get("where") if users else None) or fit_place(run),
     )
+
+
+def _all_clear(run: Run) -> Answer:
+    losses = [step.loss for step in run.steps if not math.isnan(step.loss)]
+    if losses and all(math.isfinite(loss) for loss in losses):
+        return measured(f"the loss was a finite number in every recorded step, {words.value(losses[-1])} in the last")
+    return no("no callback ended the training for a bad loss")
 
 
 def _from_terminate_on_nan(error: Event) -> bool:

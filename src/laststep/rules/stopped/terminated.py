@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
-from laststep.rules._shared import killed_with, no, progress, reached_us, sender, sent_by_itself
+from laststep.rules._shared import killed_with, measured, no, progress, reached_us, sender, sent_by_itself
 from laststep.run import Run
 
 
@@ -33,7 +33,7 @@ def terminated(run: Run) -> Answer:
     died = killed_with(run, 15, "SIGTERM")
     received = reached_us(run, "SIGTERM")
     if not died and received is None:
-        return no("no SIGTERM was seen")
+        return measured("no SIGTERM came through laststep, and none ended the process")
     if not died and run.exit_code == 0 and all(fit.complete for fit in run.fits) and run.has("exiting"):
         return no("SIGTERM came, and the program finished all the same")
     end = run.last("end")

@@ -1,0 +1,136 @@
+"""Whether memory ended the process: the kernel's counters and words, before and after; and how memory grew."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from laststep.event import Event
+from laststep.rules._shared import killed_with
+from laststep.run import Run
+
+_VICTIM = re.compile(r"Killed process (\d+) \(([^)]*)\)")
+NEAR_THE_LIMIT = 0.9
+
+
+@dataclass(frozen=True)
+class MemoryKill:
+    """What speaks for a kill for memory. `sure` when the kernel's own words or counters name this process."""
+
+    sure: bool
+    victim: Event | None = None  # the kernel log's line that names the process
+    group: Mapping[str, Any] | None = None  # the control group whose kill counter rose
+    machine_kills: int = 0
+
+
+def memory_kill(run: Run) -> MemoryKill | None:
+    """The evidence that the kernel killed this process for memory; None where nothing says so."""
+    if run.broke_off and not run.has("exiting"):
+        return MemoryKill(sure=False) if was_near_the_limit(run) else None
+    if not was_killed(run):
+        return None
+    victim, group, kills = _victim(run), _group_that_killed(run), _machine_kills(run)
+    if victim is not None or (group is not None and not _log_names_others(run)):
+        return MemoryKill(True, victim, group, kills)
+    if kills and not _log_names_others(run):
+        return MemoryKill(False, None, None, kills)
+    return None
+
+
+def was_killed(run: Run) -> bool:
+    """SIGKILL; from beside (`laststep.start()`) the signal is not told, only that the end was not the program's own."""
+    end = run.last("end")
+    unseen = end is not None and bool(end.get("beside")) and not run.has("exiting") and run.uncaught is None
+    return killed_with(run, 9, "SIGKILL") or unseen
+
+
+def pids(run: Run) -> set[int]:
+    known = [event.get("pid") for event in [*run.all("recorder"), *run.all("end")]]
+    after = run.last("aftermath")
+    return {int(pid) for pid in [*known, *(after.get("tree", []) if after else [])] if pid}
+
+
+def _victim(run: Run) -> Event | None:
+    mine = pids(run)
+    for event in reversed(run.all("kernel")):
+        found = _VICTIM.search(str(event.get("line", "")))
+        if found and int(found[1]) in mine:
+            return event
+    return None
+
+
+def _log_names_others(run: Run) -> bool:
+    return _victim(run) is None and any(_VICTIM.search(str(e.get("line", ""))) for e in run.all("kernel"))
+
+
+def _group_that_killed(run: Run) -> Mapping[str, Any] | None:
+    """The control group whose kill counter rose, with its numbers from after the end."""
+    before: dict[str, Mapping[str, Any]] = {}
+    for event in run.all("limits"):
+        for group in event.get("groups", []):
+            before.setdefault(group["group"], group)
+    after = run.last("aftermath")
+    for group in after.get("groups", []) if after else []:
+        earlier = before.get(group["group"], {})
+        if group.get("kills", 0) > earlier.get("kills", 0):
+            return {**earlier, **group, "kills_before": earlier.get("kills", 0)}
+    return None
+
+
+def _machine_kills(run: Run) -> int:
+    before, after = run.first("limits"), run.last("aftermath")
+    if before is None or after is None or before.get("machine_kills") is None:
+        return 0
+    return int(after.get("machine_kills") or 0) - int(before.get("machine_kills", 0))
+
+
+def limit_of(run: Run, group: Mapping[str, Any] | None = None) -> float | None:
+    """The control group's limit, where there is one."""
+    if group and group.get("limit"):
+        return float(group["limit"])
+    limits = [(sample.get("group") or {}).get("limit") for sample in run.samples]
+    return next((float(limit) for limit in reversed(limits) if limit), None)
+
+
+def was_near_the_limit(run: Run) -> bool:
+    for sample in run.samples[-5:]:
+        group, host = sample.get("group") or {}, sample.get("host") or {}
+        if group.get("limit") and group.get("used", 0) >= NEAR_THE_LIMIT * group["limit"]:
+            return True
+        if host.get("total") and host.get("available", host["total"]) <= (1 - NEAR_THE_LIMIT) * host["total"]:
+            return True
+    return False
+
+
+def in_use(sample: Mapping[str, Any]) -> float:
+    """Bytes in use: of the limited group where there is one, otherwise of the process tree."""
+    group = sample.get("group") or {}
+    return float(group.get("used") or sample.get("rss") or 0)
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Memory from the first training step to the last sample."""
+
+    first: float
+    last: float
+    steps: int
+
+    @property
+    def per_step(self) -> float:
+        return (self.last - self.first) / max(1, self.steps)
+
+
+def growth_while_training(run: Run) -> Growth | None:
+    """How much memory grew after training had begun; None with too little to say."""
+    if len(run.steps) < 10 or not run.samples:
+        return None
+    later = [sample for sample in run.samples if sample["t"] >= run.steps[0].time]
+    if len(later) < 2:
+        return None
+    done = [step.number for step in run.steps if later[0]["t"] <= step.time <= later[-1]["t"]]
+    if len(done) < 10:
+        return None
+    return Growth(in_use(later[0]), in_use(later[-1]), done[-1] - done[0])
