@@ -24,15 +24,17 @@ def diagnose(run: Run, rules: Iterable[Rule] | None = None) -> Diagnosis:
     for rule in by_name.values():
         lacking = next((kind for kind in rule.needs if not run.has(kind)), None)
         if lacking is not None:
-            unchecked.append(Unchecked(rule.name, _why_missing(run, lacking)))
+            unchecked.append(Unchecked(_why_missing(run, lacking), rule.name))
             continue
         try:
             answer = rule.check(run)
         except Exception as error:
-            unchecked.append(Unchecked(rule.name, f"the rule itself failed ({type(error).__name__}: {error})"))
+            unchecked.append(Unchecked(f"the rule itself failed ({type(error).__name__}: {error})", rule.name))
             continue
         if isinstance(answer, Finding):
             findings.append(dataclasses.replace(answer, rule=rule.name, symptom=rule.symptom))
+        elif isinstance(answer, Unchecked):
+            unchecked.append(dataclasses.replace(answer, rule=rule.name))
         else:
             ruled_out.append(dataclasses.replace(answer, rule=rule.name))
     ranked = _rank(findings, by_name)
@@ -62,7 +64,7 @@ def outcome(run: Run, findings: list[Finding]) -> str:
     symptom = findings[0].symptom if findings else ""
     if run.signal in FATAL:
         return "crashed"
-    if run.signal is not None or (run.broke_off and not run.has("exiting")):
+    if run.signal is not None or run.vanished:
         return "crashed" if symptom == "crashed" else "stopped"
     if run.uncaught is not None:
         return "stopped" if "KeyboardInterrupt" in run.uncaught.get("bases", []) else "crashed"

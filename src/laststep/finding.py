@@ -80,8 +80,8 @@ class RuledOut:
 class Unchecked:
     """A rule that could not be asked, and why."""
 
-    rule: str
     because: str
+    rule: str = ""
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from laststep.finding import Finding, RuledOut
+from laststep.finding import Finding, RuledOut, Unchecked
 from laststep.run import Run
 
-Answer: TypeAlias = Finding | RuledOut
+Answer: TypeAlias = Finding | RuledOut | Unchecked
 Check: TypeAlias = Callable[[Run], Answer]
 
 SYMPTOMS = ("stopped", "crashed", "stalled", "leaked", "diverged")

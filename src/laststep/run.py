@@ -133,9 +133,12 @@ class Run:
         return end.get("signal") if end else None
 
     @property
-    def broke_off(self) -> bool:
-        """Dead, and the supervisor did not live to see the end."""
-        return not self.alive and not self.has("end")
+    def vanished(self) -> bool:
+        """Dead without a word: no exit status known, no normal end, no exception that would explain it."""
+        end = self.last("end")
+        unknown = not self.alive if end is None else bool(end.get("beside")) and end.get("signal") is None
+        left = any(call.get("how") == "os._exit" for call in self.all("exit-call"))
+        return unknown and not left and not self.has("exiting") and self.uncaught is None
 
     @functools.cached_property
     def fits(self) -> list[Fit]:
@@ -156,9 +159,9 @@ class Run:
 
     @property
     def uncaught(self) -> Event | None:
-        """The exception that ended the program."""
+        """The exception that ended the program, or a notebook's cell."""
         for event in reversed(self.events):
-            if event.kind == "exception" and event.get("left") == "program":
+            if event.kind == "exception" and event.get("left") in ("program", "cell"):
                 return event
             if event.kind == "exiting" and isinstance(event.get("uncaught"), dict):
                 return Event(event.time, "exception", {"left": "program"} | event.get("uncaught"), event.source)

@@ -77,7 +77,10 @@ class StepWriter:
             self._bases.append(base)
             base += slots * SLOT.size
         try:
-            os.posix_fallocate(fd, 0, size)
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(fd, 0, size)
+            else:
+                os.ftruncate(fd, size)
             os.pwrite(fd, _header(LEVELS), 0)
             self.mapped = filesystem_of(os.path.realpath(path)) in SAFE_TO_MAP
             self._map: Any = mmap.mmap(fd, size) if self.mapped else _Positioned(fd)

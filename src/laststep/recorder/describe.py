@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from types import FrameType
 from typing import Any
@@ -125,14 +126,20 @@ def _optimizer(asked: Any, model: Any) -> dict[str, Any]:
     if inner is not None:
         described["inner"] = type(inner).__name__
         optimizer = inner
-    rate: Any = getattr(optimizer, "_learning_rate", None)
-    if callable(rate) or type(rate).__name__.endswith("Schedule"):
+    rate = getattr(optimizer, "_learning_rate", None)
+    if callable(rate):
         described["schedule"] = type(rate).__name__  # calling it would run the user's code
-    elif hasattr(rate, "numpy"):
-        described["learning_rate"] = float(rate.numpy())
+    else:
+        described["learning_rate"] = learning_rate(optimizer)
     held = vars(optimizer)
     described.update(scalars({name: held.get(name) for name in OPTIMIZER_SETTINGS}))
     return described
+
+
+def learning_rate(optimizer: Any) -> float:
+    """The rate where it is a plain variable; NaN for a schedule, which would have to be called."""
+    rate: Any = getattr(getattr(optimizer, "inner_optimizer", optimizer), "_learning_rate", None)
+    return float(rate.numpy()) if hasattr(rate, "numpy") and not callable(rate) else math.nan
 
 
 def _compiled(asked: Any, model: Any) -> dict[str, Any]:

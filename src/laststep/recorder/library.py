@@ -7,9 +7,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from laststep.recorder import state
+from laststep.recorder.guard import guard
+from laststep.recorder.probes import exceptions
 
 if TYPE_CHECKING:
     from laststep.finding import Diagnosis
@@ -27,7 +29,21 @@ def start_here(directory: str | None) -> str:
     folder = create_run(directory)
     start(str(folder))
     _spawn_watcher(folder)
+    guard("library", _watch_cells)
     return folder.name
+
+
+def _watch_cells() -> None:
+    """In a notebook an exception ends the cell, not the program: IPython tells us after each cell."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is not None:
+        shell.events.register("post_run_cell", lambda result: guard("library", _cell_ended, result))
+
+
+def _cell_ended(result: Any) -> None:
+    error = getattr(result, "error_in_exec", None)
+    if error is not None:
+        exceptions.record(error, error.__traceback__, "cell")
 
 
 def _spawn_watcher(folder: Path) -> None:

@@ -61,7 +61,15 @@ class Recorder:
             steps.mark(phase, self.count, at)
 
     def step(
-        self, now: float, duration: float, loss: float, epoch: int = -1, batch: int = -1, fit: int = 0, weight: int = 1
+        self,
+        now: float,
+        duration: float,
+        loss: float,
+        epoch: int = -1,
+        batch: int = -1,
+        fit: int = 0,
+        weight: int = 1,
+        learning_rate: float = NAN,
     ) -> None:
         """One step (or `weight` of them executed at once) is complete."""
         steps = self.steps or self._open_steps()
@@ -69,7 +77,7 @@ class Recorder:
             return
         with self._lock:
             self.count = number = self.count + weight
-        steps.write(number, now, duration, loss, NAN, epoch, batch, fit)
+        steps.write(number, now, duration, loss, learning_rate, epoch, batch, fit)
 
     def hand_step(self, loss: float = NAN) -> None:
         now = time.time()

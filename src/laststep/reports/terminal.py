@@ -111,7 +111,7 @@ def _how(diagnosis: Diagnosis) -> str:
         return f" ({run.signal})"
     if run.exit_code:
         return f" (exit code {run.exit_code})"
-    return " (the record breaks off)" if run.broke_off and not run.has("exiting") else ""
+    return " (without a word)" if run.vanished else ""
 
 
 def _progress(diagnosis: Diagnosis) -> str:

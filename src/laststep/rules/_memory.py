@@ -27,7 +27,7 @@ class MemoryKill:
 
 def memory_kill(run: Run) -> MemoryKill | None:
     """The evidence that the kernel killed this process for memory; None where nothing says so."""
-    if run.broke_off and not run.has("exiting"):
+    if run.vanished and not run.has("aftermath"):
         return MemoryKill(sure=False) if was_near_the_limit(run) else None
     if not was_killed(run):
         return None
@@ -39,11 +39,18 @@ def memory_kill(run: Run) -> MemoryKill | None:
     return None
 
 
+def can_tell(run: Run) -> bool:
+    """Whether any of the kernel's counters, or its log, could be read."""
+    before, after = run.first("limits"), run.last("aftermath")
+    if before is None or after is None:
+        return False
+    counted = any("kills" in group for group in after.get("groups", [])) or after.get("machine_kills") is not None
+    return counted or before.get("no_kernel_log_because") is None
+
+
 def was_killed(run: Run) -> bool:
-    """SIGKILL; from beside (`laststep.start()`) the signal is not told, only that the end was not the program's own."""
-    end = run.last("end")
-    unseen = end is not None and bool(end.get("beside")) and not run.has("exiting") and run.uncaught is None
-    return killed_with(run, 9, "SIGKILL") or unseen
+    """SIGKILL; or gone without a word, where the system tells the exit status to somebody else."""
+    return killed_with(run, 9, "SIGKILL") or run.vanished
 
 
 def pids(run: Run) -> set[int]:
@@ -133,4 +140,5 @@ def growth_while_training(run: Run) -> Growth | None:
     done = [step.number for step in run.steps if later[0]["t"] <= step.time <= later[-1]["t"]]
     if len(done) < 10:
         return None
-    return Growth(in_use(later[0]), in_use(later[-1]), done[-1] - done[0])
+    # The process's own memory: a group's use also holds file pages, which the kernel lets go when it gets tight.
+    return Growth(float(later[0].get("rss") or 0), float(later[-1].get("rss") or 0), done[-1] - done[0])

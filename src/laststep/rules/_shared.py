@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from laststep.event import Event
-from laststep.finding import Evidence, RuledOut
+from laststep.finding import Evidence, RuledOut, Unchecked
 from laststep.recorder.frames import is_users
 from laststep.reports import words
 from laststep.run import Run
@@ -27,6 +27,11 @@ def no(because: str) -> RuledOut:
 def measured(because: str) -> RuledOut:
     """Ruled out by something that was measured: worth telling."""
     return RuledOut(because, measured=True)
+
+
+def cannot(because: str) -> Unchecked:
+    """What would tell is not there."""
+    return Unchecked(because)
 
 
 def progress(run: Run) -> Evidence:

@@ -16,6 +16,13 @@ from laststep.supervisor.kernel_log import KernelLog
 
 _FRAME = re.compile(r'  File "(.+)", line (\d+|\?\?\?) in (.+)')
 _MOST_FAULT_BYTES = 65536
+FAULT_SIGNALS = {
+    "Segmentation fault": "SIGSEGV",
+    "Aborted": "SIGABRT",
+    "Illegal instruction": "SIGILL",
+    "Bus error": "SIGBUS",
+    "Floating point exception": "SIGFPE",
+}
 
 
 class Autopsy:
@@ -68,12 +75,9 @@ class Autopsy:
         self._fault()
 
     def _fault(self) -> None:
-        try:
-            content = (self._folder / FAULTS).read_bytes()[:_MOST_FAULT_BYTES]
-        except OSError:
-            return
-        if content:
-            self._journal.write("fault", parse_fault(content.decode("utf-8", "replace")))
+        text = read_fault(self._folder)
+        if text:
+            self._journal.write("fault", parse_fault(text))
 
 
 def tidy(folder: Path) -> None:
@@ -82,6 +86,19 @@ def tidy(folder: Path) -> None:
         compact(steps)
     for journal in folder.glob("recorder.*.jsonl"):
         trim(journal)
+
+
+def signal_of_fault(folder: Path) -> str | None:
+    """The fatal signal that faulthandler wrote about, for a process whose exit status is told to others."""
+    text = read_fault(folder)
+    return next((name for words, name in FAULT_SIGNALS.items() if f"Fatal Python error: {words}" in text), None)
+
+
+def read_fault(folder: Path) -> str:
+    try:
+        return (folder / FAULTS).read_bytes()[:_MOST_FAULT_BYTES].decode("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def parse_fault(text: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from laststep.blackbox import folder as folders
 from laststep.blackbox.samples import SampleWriter
 from laststep.recorder.start import start_time
-from laststep.supervisor.autopsy import Autopsy, tidy
+from laststep.supervisor.autopsy import Autopsy, signal_of_fault, tidy
 from laststep.supervisor.gpu import Gpus
 from laststep.supervisor.launch import describe_run, open_journal
 from laststep.supervisor.watch import Watcher
@@ -39,7 +39,8 @@ def watch_beside(folder: Path, pid: int) -> None:
     watcher.stop()
     autopsy.after(watcher.tree, [str(Path.cwd()), str(folder)])
     # Not our child: the system tells its exit status to its own parent only.
-    end = {"code": None, "signal": None, "seconds": ended - began, "pid": pid, "beside": True}
+    seen = signal_of_fault(folder)
+    end = {"code": None, "signal": seen, "seconds": ended - began, "pid": pid, "beside": True}
     journal.write("end", end, at=ended)
     journal.close()
     tidy(folder)

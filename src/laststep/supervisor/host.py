@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+Value = TypeVar("Value")
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICKS = os.sysconf("SC_CLK_TCK")
+HAS_PROC = os.path.isdir("/proc/self")
 
 
 def memory() -> dict[str, int]:
@@ -57,10 +61,22 @@ def pressure() -> dict[str, float]:
 
 
 def resident(pid: int) -> int | None:
+    if not HAS_PROC:
+        return _by_psutil(pid, lambda process: int(process.memory_info().rss))
     try:
         with open(f"/proc/{pid}/statm", "rb") as statm:
             return int(statm.read().split()[1]) * PAGE
     except (OSError, IndexError):
+        return None
+
+
+def _by_psutil(pid: int, read: Callable[[Any], Value]) -> Value | None:
+    """Where there is no /proc (macOS)."""
+    import psutil
+
+    try:
+        return read(psutil.Process(pid))
+    except psutil.Error:
         return None
 
 
@@ -77,6 +93,8 @@ def proportional(pid: int) -> int | None:
 
 
 def cpu_seconds(pid: int) -> float | None:
+    if not HAS_PROC:
+        return _by_psutil(pid, lambda process: float(sum(process.cpu_times()[:2])))
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat:
             fields = stat.read().rpartition(b")")[2].split()
@@ -86,6 +104,8 @@ def cpu_seconds(pid: int) -> float | None:
 
 
 def open_files(pid: int) -> int | None:
+    if not HAS_PROC:
+        return _by_psutil(pid, lambda process: int(process.num_fds()))
     try:
         return len(os.listdir(f"/proc/{pid}/fd"))
     except OSError:

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import laststep
 from laststep.blackbox import folder as folders
@@ -76,6 +77,27 @@ def full_command(command: list[str]) -> list[str]:
     if command[0].endswith(".py") and os.sep not in command[0]:
         return [python_for_scripts(), *command]
     return command
+
+
+class Arrived(NamedTuple):
+    """A signal that came, and from whom; where the system does not say (macOS), the sender is 0."""
+
+    si_signo: int
+    si_code: int = 0
+    si_pid: int = 0
+
+
+def wait_for_signal(wanted: list[signal.Signals], seconds: float) -> Arrived | None:
+    """The next of these blocked signals; None when none comes in time."""
+    if hasattr(signal, "sigtimedwait"):
+        info = signal.sigtimedwait(wanted, seconds)
+        return Arrived(info.si_signo, info.si_code, info.si_pid) if info is not None else None
+    for _ in range(int(seconds / 0.05)):
+        pending = signal.sigpending() & set(wanted)
+        if pending:
+            return Arrived(signal.sigwait(pending))
+        time.sleep(0.05)
+    return None
 
 
 class Supervisor:
@@ -145,7 +167,7 @@ class Supervisor:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
                 return status
-            info = signal.sigtimedwait(wanted, 1.0)
+            info = wait_for_signal(wanted, 1.0)
             if info is None:
                 continue
             if info.si_signo == signal.SIGCHLD:
@@ -163,7 +185,7 @@ class Supervisor:
                 return
             os.waitpid(found.si_pid, os.WNOHANG)
 
-    def _pass_on(self, info: signal.struct_siginfo) -> None:
+    def _pass_on(self, info: Arrived) -> None:
         number = info.si_signo
         by_terminal = info.si_code == SI_KERNEL
         to_group = by_terminal or self._relay.reached_the_group(number, GROUP_WAIT)

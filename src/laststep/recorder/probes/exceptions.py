@@ -35,7 +35,7 @@ def _chain_excepthook() -> None:
     previous = sys.excepthook
 
     def excepthook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-        guard(PROBE, _record, error, traceback, "program")
+        guard(PROBE, record, error, traceback, "program")
         previous(kind, error, traceback)
 
     replace(PROBE, sys, "excepthook", excepthook)
@@ -46,7 +46,7 @@ def _chain_thread_excepthook() -> None:
 
     def excepthook(args: Any) -> None:
         name = args.thread.name if args.thread is not None else ""
-        guard(PROBE, _record, args.exc_value, args.exc_traceback, "thread", thread=name)
+        guard(PROBE, record, args.exc_value, args.exc_traceback, "thread", thread=name)
         previous(args)
 
     replace(PROBE, threading, "excepthook", excepthook)
@@ -71,10 +71,10 @@ def _passing(result: Any, traceback: TracebackType | None) -> None:
     left = "fit" if function in ("fit", "evaluate", "predict", "train_on_batch") else "call"
     if left == "call" and state.current.open_fits:
         return  # inside fit: it will pass there, with more around it
-    _record(error, traceback, left, function=function, caught=would_be_caught(error, outside), outside=outside)
+    record(error, traceback, left, function=function, caught=would_be_caught(error, outside), outside=outside)
 
 
-def _record(
+def record(
     error: BaseException | None,
     traceback: TracebackType | None,
     left: str,

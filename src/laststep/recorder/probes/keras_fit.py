@@ -9,7 +9,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from laststep.recorder import state
-from laststep.recorder.describe import describe_fit, describe_model
+from laststep.recorder.describe import describe_fit, describe_model, learning_rate
 from laststep.recorder.frames import number, scalars
 from laststep.recorder.guard import guard
 from laststep.recorder.imports import when_imported
@@ -71,6 +71,8 @@ class Callback:
         self._batches = 0
         self._weight = 1
         self._figures_wanted = False
+        self._rate = NAN
+        self._rate_epoch = -1
 
     def set_model(self, model: Any) -> None:
         self._model = model
@@ -138,12 +140,19 @@ class Callback:
             epoch=epoch,
             batches=self._batches,
             seconds=round(now - self._epoch_began, 6),
+            learning_rate=None if math.isnan(self._rate) else self._rate,
             metrics=scalars(logs) if isinstance(logs, dict) else {},
         )
         self.recorder.mark(EPOCH_END, now)
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        if self._rate_epoch != self.epoch:  # once an epoch, after the other callbacks have set it for the epoch
+            self._rate_epoch = self.epoch
+            guard(PROBE, self._read_rate)
         guard(PROBE, self.recorder.mark, STEP, time.time())
+
+    def _read_rate(self) -> None:
+        self._rate = learning_rate(getattr(self._model, "optimizer", None))
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         guard(PROBE, self._end_batch, batch, logs)
@@ -155,7 +164,7 @@ class Callback:
         self._batches += self._weight
         loss = logs.get("loss") if logs else None
         value = loss if type(loss) is float else cheap_number(loss)
-        self.recorder.step(now, duration, value, self.epoch, batch, self.id, self._weight)
+        self.recorder.step(now, duration, value, self.epoch, batch, self.id, self._weight, self._rate)
 
     def on_test_begin(self, logs: Any = None) -> None:
         guard(PROBE, self.recorder.mark, VALIDATION if self.id else EVALUATE, time.time())

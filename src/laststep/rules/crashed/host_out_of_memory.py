@@ -8,6 +8,7 @@ from laststep.rule import Answer, rule
 from laststep.rules._memory import (
     Growth,
     MemoryKill,
+    can_tell,
     growth_while_training,
     in_use,
     limit_of,
@@ -16,7 +17,7 @@ from laststep.rules._memory import (
     was_killed,
     was_near_the_limit,
 )
-from laststep.rules._shared import fit_place, measured, no, progress
+from laststep.rules._shared import cannot, fit_place, measured, no, progress
 from laststep.run import Run
 
 GROWS = 0.25  # of the limit, after training had begun: then it is growth, not the size of one step
@@ -46,6 +47,8 @@ def host_out_of_memory(run: Run) -> Answer:
         error from the device's allocator, not a kill), host-allocation-failed (an error, not a kill).
     """
     kill = memory_kill(run)
+    if kill is None and was_killed(run) and not can_tell(run):
+        return cannot("neither the kernel's kill counters nor its log could be read here")
     if kill is None:
         return measured(_all_clear(run)) if run.samples else no("nothing says that memory ran out")
     if kill.sure:
@@ -88,13 +91,13 @@ def _evidence(run: Run, kill: MemoryKill) -> list[Evidence]:
     if not kill.sure and kill.machine_kills and after is not None:
         told = f"the kernel killed {kill.machine_kills} for memory on this machine during the run"
         found.append(Evidence(told, (after,)))
-    if run.broke_off:
+    if not run.has("end"):
         found.append(Evidence("the record breaks off: the supervisor was killed in the same moment"))
     curve = tuple(in_use(sample) for sample in run.samples)
     if curve:
         told = f"memory in use: {words.size(curve[0])} at the start, {words.size(curve[-1])} in the last sample"
         found.append(Evidence(told, curve=curve))
-    others = _others(run)
+    others = _others(run) if limit_of(run, kill.group) is None else ""
     if others:
         found.append(Evidence(f"others on this machine after the end: {others}", (after,) if after else ()))
     return found or [Evidence("the process ended by SIGKILL and memory was close to its limit")]

@@ -20,7 +20,7 @@ MEANINGS = {
 HAVE_A_RULE = ("SIGTERM", "SIGINT", "SIGSEGV", "SIGABRT", "SIGILL", "SIGBUS")
 
 
-@rule(needs=("end",))
+@rule()
 def killed_by_signal(run: Run) -> Answer:
     """A signal ended the process, and nothing measured says that memory was the reason.
 
@@ -43,13 +43,15 @@ def killed_by_signal(run: Run) -> Answer:
         interrupted (Ctrl-C).
     """
     name = run.signal or ("SIGKILL" if killed_with(run, 9, "SIGKILL") else None)
-    if name is None:
+    if name is None and not run.vanished:
         return no("no signal ended the process")
     if name in HAVE_A_RULE:
         return no(f"{name} has a rule of its own")
     kill = memory_kill(run)
     if kill is not None and kill.sure:
         return measured("the kernel itself killed the process, for memory")
+    if name is None:
+        return _vanished(run)
     evidence = [Evidence(f"the operating system reports {name}", tuple(run.all("end")))]
     by_whom = sender(run, name)
     if by_whom:
@@ -64,6 +66,26 @@ def killed_by_signal(run: Run) -> Answer:
         confidence=Confidence.CERTAIN,
         evidence=tuple(evidence),
         remedies=_remedies(name, own is not None),
+        where=own.get("where") if own else None,
+    )
+
+
+def _vanished(run: Run) -> Finding:
+    """Nobody could tell us the exit status: a signal is what leaves no trace, and which one is not known."""
+    own = run.last("signal-sent")
+    evidence = [Evidence("it ended without a normal end, an exception or a call to exit", tuple(run.all("end")))]
+    if own is not None:
+        evidence.append(Evidence(f"the program sent {own.get('signal')} to itself, by {own.get('how')}", (own,)))
+    elif run.has("end"):
+        evidence.append(Evidence("laststep did not start it, so the system tells its exit status to its own parent"))
+    else:
+        evidence.append(Evidence("the supervisor was gone too, so nobody saw its exit status"))
+    evidence.append(progress(run))
+    return Finding(
+        cause="The process was gone at once, as only a signal does it (SIGKILL most likely).",
+        confidence=Confidence.LIKELY,
+        evidence=tuple(evidence),
+        remedies=_remedies("SIGKILL", own is not None),
         where=own.get("where") if own else None,
     )
 
