@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import sys
@@ -27,6 +28,7 @@ def _main_package() -> str | None:
     return os.path.dirname(os.path.abspath(origin)) + os.sep if origin else None
 
 
+@functools.lru_cache(maxsize=512)
 def is_users(filename: str) -> bool:
     """Whether a file is the user's own code, not a library's, Python's or ours."""
     if filename.startswith("<") or "__autograph_generated_file" in filename:
@@ -245,6 +247,7 @@ def _value_of(node: Any, frame: FrameType) -> dict[str, Any]:
     return {}
 
 
+@functools.lru_cache(maxsize=4)
 def _parse(filename: str) -> Any:
     import ast
     import linecache

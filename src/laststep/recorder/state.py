@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from typing import Any
 
@@ -12,7 +11,7 @@ from laststep.blackbox.steps import NAN, PHASES, StepWriter
 
 PHASE = {name: number for number, name in enumerate(PHASES)}
 # Per kind, in one process: what comes after is counted, not written.
-MOST_EVENTS = {"warning": 200, "exception": 200, "stop": 200, "signal-sent": 50, "exit-call": 50, "loop": 50}
+MOST_EVENTS = {"warning": 200, "stop": 200, "signal-sent": 50, "exit-call": 50, "loop": 50}
 
 current: Recorder | None = None
 
@@ -31,7 +30,6 @@ class Recorder:
         self.open_fits: list[Any] = []
         self.dropped: dict[str, int] = {}
         self._written: dict[str, int] = {}
-        self._lock = threading.Lock()
         self._last_end = 0.0
 
     def event(self, kind: str, **data: Any) -> None:
@@ -68,15 +66,16 @@ class Recorder:
         epoch: int = -1,
         batch: int = -1,
         fit: int = 0,
-        weight: int = 1,
         learning_rate: float = NAN,
+        number: int = 0,
     ) -> None:
-        """One step (or `weight` of them executed at once) is complete."""
+        """One step is complete; its number is the caller's, or the next."""
         steps = self.steps or self._open_steps()
         if steps is None:
             return
-        with self._lock:
-            self.count = number = self.count + weight
+        number = number or self.count + 1
+        if number > self.count:
+            self.count = number
         steps.write(number, now, duration, loss, learning_rate, epoch, batch, fit)
 
     def hand_step(self, loss: float = NAN) -> None:

@@ -69,7 +69,8 @@ class Callback:
         self._last_end = 0.0
         self._epoch_began = 0.0
         self._batches = 0
-        self._weight = 1
+        self._base = 0
+        self._asked = 0
         self._figures_wanted = False
         self._rate = NAN
         self._rate_epoch = -1
@@ -96,7 +97,7 @@ class Callback:
         self.recorder.fits = self.id = self.recorder.fits + 1
         self.recorder.open_fits.append(self)
         described = guard(PROBE, describe_fit, _fit_frame(), self._model, self.params) or {}
-        self._weight = int(described.get("steps_per_execution") or 1)
+        self._asked = int(described.get("steps") or 0)
         # A model that builds itself in its first step has no figures yet.
         self._figures_wanted = "parameters" not in (described.get("model") or {})
         self.recorder.event("fit", id=self.id, **described)
@@ -124,6 +125,7 @@ class Callback:
         self.epoch = epoch
         self.batch = -1
         self._batches = 0
+        self._base = self.recorder.count
         self._epoch_began = self._last_end = time.time()
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
@@ -161,10 +163,16 @@ class Callback:
         now = time.time()
         duration, self._last_end = now - self._last_end, now
         self.batch = batch
-        self._batches += self._weight
+        # By the batch's own index: Keras may dispatch these calls to several threads, and may run several
+        # batches at once (steps_per_execution), of which the last may be fewer than it says.
+        done = min(batch + 1, self._asked) if self._asked else batch + 1
+        if done > self._batches:
+            self._batches = done
+        # Where several fits run side by side, one common counter keeps their steps apart.
+        number = self._base + done if len(self.recorder.open_fits) == 1 else 0
         loss = logs.get("loss") if logs else None
         value = loss if type(loss) is float else cheap_number(loss)
-        self.recorder.step(now, duration, value, self.epoch, batch, self.id, self._weight, self._rate)
+        self.recorder.step(now, duration, value, self.epoch, batch, self.id, self._rate, number)
 
     def on_test_begin(self, logs: Any = None) -> None:
         guard(PROBE, self.recorder.mark, VALIDATION if self.id else EVALUATE, time.time())
