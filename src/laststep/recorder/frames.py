@@ -11,10 +11,13 @@ from typing import Any
 
 from laststep.recorder.guard import attempt
 
-_STDLIB = os.path.dirname(os.path.abspath(os.__file__))
-_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_PACKAGES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
-_FRAMEWORKS = re.compile(r"[/\\](?:tensorflow|keras|tf_keras|numpy|absl|h5py|jax|torch|ml_dtypes|optree|wrapt)[/\\]")
+_STDLIB = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+# Any Python's standard library and packages, not only this one's: rules read stacks of other interpreters.
+_INSTALLED = re.compile(r"[/\\](?:lib(?:64)?[/\\]python3\.\d+|site-packages|dist-packages)[/\\]")
+_FRAMEWORKS = re.compile(
+    r"[/\\](?:tensorflow[/\\]python|(?:tf_)?keras[/\\]src|numpy|absl|h5py|jax|torch|ml_dtypes|optree|wrapt)[/\\]"
+)
 _MOST_FRAMES = 40
 _IN_MESSAGE = re.compile(r'File "([^"\n]+)", line (\d+), in (\S+)')
 
@@ -34,12 +37,14 @@ def is_users(filename: str) -> bool:
     if filename.startswith("<") or "__autograph_generated_file" in filename:
         return filename.startswith("<ipython-input") or filename.startswith("<string>")
     path = os.path.abspath(filename)
-    if any(part in path for part in _PACKAGES):
-        package = _main_package()
-        return bool(package and path.startswith(package)) and not _FRAMEWORKS.search(path)
-    if path.startswith(_OURS + os.sep):
+    if path.startswith(_OURS):
         return os.sep + "demos" + os.sep in path
-    return not path.startswith(_STDLIB + os.sep)
+    if _FRAMEWORKS.search(path) or path.startswith(_STDLIB):
+        return False
+    if _INSTALLED.search(path):
+        package = _main_package()
+        return bool(package and path.startswith(package))
+    return True
 
 
 def place(filename: str, line: int, function: str = "") -> Place:

@@ -11,7 +11,7 @@ from laststep.reports import words
 
 MOST_RULED_OUT = 5
 MOST_UNCHECKED = 3
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]|\x1b\[[0-9;]*[A-Za-z]")
+CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 OUTCOME_COLOURS = {"finished": "32", "running": "36", "stopped": "33", "crashed": "31", "stalled": "33"}
 
 
@@ -32,8 +32,8 @@ class Page:
 
     def heading(self, text: str, right: str = "") -> None:
         self.blank()
-        gap = " " * max(2, self.width - len(text) - len(right))
-        self.lines.append(self.paint(text, "1") + (gap + self.paint(right, "2") if right else ""))
+        gap = " " * max(2, self.width - len(text) - len(right)) if right else ""
+        self.line((text, "1"), (gap, ""), (right, "2"))
 
     def text(self, text: str, first: str = "  ", rest: str = "  ") -> None:
         """One paragraph; what came from the program is stripped of control characters."""
@@ -47,8 +47,17 @@ class Page:
     def item(self, text: str) -> None:
         self.text(text, "  · ", "    ")
 
-    def raw(self, text: str) -> None:
-        self.lines.append(text)
+    def line(self, *parts: tuple[str, str]) -> None:
+        """One line of (text, colour) parts, cut at the page's edge."""
+        room = self.width
+        painted = ""
+        for text, code in parts:
+            text = clean(text).replace("\n", " ")
+            if len(text) > room:
+                text = text[: max(0, room - 1)] + "…" if room else ""
+            room -= len(text)
+            painted += self.paint(text, code) if code else text
+        self.lines.append(painted)
 
     def __str__(self) -> str:
         return "\n".join(self.lines).rstrip() + "\n"
@@ -64,7 +73,7 @@ def page(diagnosis: Diagnosis, width: int = 80, colour: bool = False, verbose: b
     run = diagnosis.run
     title = f"laststep · {run.id}"
     gap = " " * max(2, out.width - len(title) - len(diagnosis.outcome))
-    out.raw(out.paint(title, "2") + gap + out.paint(diagnosis.outcome, "1;" + OUTCOME_COLOURS[diagnosis.outcome]))
+    out.line((title, "2"), (gap, ""), (diagnosis.outcome, "1;" + OUTCOME_COLOURS[diagnosis.outcome]))
     out.text(" ".join(run.command), "", "")
     out.heading("What happened")
     out.text(_what_happened(diagnosis))
@@ -129,21 +138,17 @@ def _tell(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
     out.heading("Why", finding.rule)
     cwd = _cwd(diagnosis)
     where = words.place(finding.where, cwd)
-    confidence = out.paint(finding.confidence.name, "1")
-    wrapped = textwrap.wrap(
-        clean(finding.cause),
-        out.width - 1,
-        initial_indent="  " + " " * (len(finding.confidence.name) + 2),
-        subsequent_indent="  ",
-        break_on_hyphens=False,
-    )
-    first = wrapped[0].lstrip() if wrapped else ""
-    out.raw(f"  {confidence}  {first}")
-    for line in wrapped[1:]:
-        out.raw(line)
+    word = finding.confidence.name
+    indent = "  " + " " * (len(word) + 2)
+    first, *rest = textwrap.wrap(
+        clean(finding.cause), out.width - 1, initial_indent=indent, subsequent_indent="  ", break_on_hyphens=False
+    ) or [indent]
+    out.line(("  ", ""), (word, "1"), ("  " + first.lstrip(), ""))
+    for line in rest:
+        out.line((line, ""))
     if where:
-        text = clean(str((finding.where or {}).get("text") or ""))
-        out.raw("  " + out.paint(where, "36") + (f"   {text[: max(10, out.width - len(where) - 6)]}" if text else ""))
+        text = str((finding.where or {}).get("text") or "")
+        out.line(("  ", ""), (where, "36"), (f"   {text}" if text else "", ""))
     out.heading("Evidence")
     for item in finding.evidence:
         drawn = words.curve(item.curve)
@@ -188,9 +193,9 @@ def _tell_remedy(out: Page, remedy: Remedy, diagnosis: Diagnosis) -> None:
     if remedy.change:
         where = words.place(remedy.where, _cwd(diagnosis))
         if where:
-            out.raw("      " + out.paint(where, "36"))
-        for line in clean(remedy.change).splitlines():
-            out.raw("      " + out.paint(line, "32"))
+            out.line(("      ", ""), (where, "36"))
+        for line in remedy.change.splitlines():
+            out.line(("      ", ""), (line, "32"))
 
 
 def _tell_stack(out: Page, diagnosis: Diagnosis) -> None:
@@ -203,7 +208,7 @@ def _tell_stack(out: Page, diagnosis: Diagnosis) -> None:
     if frames:
         out.heading("The stack, the last call at the bottom")
         for frame in frames:
-            out.raw(f"  {words.place(frame, _cwd(diagnosis))} in {clean(str(frame.get('function', '?')))}")
+            out.line((f"  {words.place(frame, _cwd(diagnosis))} in {frame.get('function', '?')}", ""))
         if event is not None and fault is None:
             out.text(f"{event.get('type')}: {event.get('message')}")
 
@@ -213,7 +218,7 @@ def _tell_more(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
     hints += [] if verbose else [f"laststep why {diagnosis.run.id} -v"]
     if diagnosis.findings or diagnosis.outcome in ("stopped", "crashed"):
         out.blank()
-        out.raw(out.paint("More: " + " · ".join(hints), "2"))
+        out.line(("More: " + " · ".join(hints), "2"))
 
 
 def _cwd(diagnosis: Diagnosis) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -46,7 +47,7 @@ def place(where: Mapping[str, Any] | None, cwd: str | None = None) -> str:
     """train.py:41, relative to the run's own folder where it lies below it."""
     if not where:
         return ""
-    file = str(where.get("file", "?"))
+    file = re.sub(r"^.*/(?:site|dist)-packages/", "", str(where.get("file", "?")))
     if cwd and file.startswith(cwd.rstrip(os.sep) + os.sep):
         file = os.path.relpath(file, cwd)
     return f"{file}:{where.get('line')}" if where.get("line") else file

@@ -1,0 +1,75 @@
+"""The page fits the screen, shows nothing that could drive a terminal, and the JSON is JSON."""
+
+from __future__ import annotations
+
+import json
+
+from laststep.diagnose import diagnose
+from laststep.event import Event
+from laststep.reports import json as json_report
+from laststep.reports import terminal, words
+from laststep.run import Run
+
+HOSTILE = "\x1b]0;owned\x07\x1b[2Jvery " + "long " * 60 + "\x00\x9b31m"
+
+
+def hostile_run() -> Run:
+    error = {
+        "left": "program",
+        "type": f"mod.{HOSTILE}",
+        "bases": ["Exception"],
+        "message": HOSTILE,
+        "frames": [{"file": HOSTILE, "line": 1, "function": HOSTILE}],
+        "where": {"file": "/x/" + HOSTILE, "line": 7, "text": HOSTILE},
+    }
+    events = (
+        Event(0.0, "run", {"command": ["python", HOSTILE], "cwd": "/x"}),
+        Event(0.1, "recorder", {"pid": 1}, "recorder"),
+        Event(1.0, "exception", error, "recorder"),
+        Event(2.0, "end", {"code": 1, "signal": None, "seconds": 2.0}),
+    )
+    return Run(id="hostile", events=events)
+
+
+def test_no_control_characters_from_the_program_reach_the_terminal() -> None:
+    for verbose in (False, True):
+        page = terminal.page(diagnose(hostile_run()), verbose=verbose)
+        assert not any(ord(letter) < 32 and letter != "\n" or 127 <= ord(letter) < 160 for letter in page)
+
+
+def test_the_answer_fits_80_columns() -> None:
+    page = terminal.page(diagnose(hostile_run()), width=80)
+    assert max(len(line) for line in page.splitlines()) <= 80
+
+
+def test_json_is_strict_even_with_nan() -> None:
+    stop = {
+        "fit": 1, "callback": {"class": "TerminateOnNaN", "module": "keras", "users": False},
+        "metrics": {"loss": float("nan")}, "epoch": 0, "batch": 3,
+    }  # fmt: skip
+    events = (
+        Event(0.0, "run", {"command": ["python"]}),
+        Event(0.1, "recorder", {"pid": 1}, "recorder"),
+        Event(0.2, "fit", {"id": 1, "epochs": 5}, "recorder"),
+        Event(0.3, "stop", stop, "recorder"),
+        Event(0.4, "fit-end", {"id": 1}, "recorder"),
+        Event(2.0, "end", {"code": 0, "signal": None, "seconds": float("inf")}),
+    )
+    text = json_report.page(diagnose(Run(id="r", events=events)))
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is not JSON")
+
+    answer = json.loads(text, parse_constant=refuse)
+    assert answer["findings"][0]["rule"] == "stopped-on-nan"
+
+
+def test_words() -> None:
+    assert words.size(1_500_000) == "2 MB"
+    assert words.span(0.05) == "0.05 s"
+    assert words.span(3725) == "62 min"
+    assert words.span(3600 * 50) == "2 days 2 h"
+    assert words.count(1, "step") == "1 step"
+    assert words.curve([1, 2, 3, 4, 5, 6, 7, 8]) == "▁▂▃▄▅▆▇█"
+    assert words.curve([1, float("nan")]) == ""
+    assert words.place({"file": "/a/b/train.py", "line": 3}, "/a/b") == "train.py:3"
