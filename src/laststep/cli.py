@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import pkgutil
+import os
 import sys
+from typing import Any
 
 import laststep
 from laststep import commands
@@ -41,10 +42,11 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _verbs() -> list[str]:
-    return sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
+    names = os.listdir(commands.__path__[0])
+    return sorted(name[:-3] for name in names if name.endswith(".py") and not name.startswith("_"))
 
 
-def _module(name: str):  # type: ignore[no-untyped-def]
+def _module(name: str) -> Any:
     return importlib.import_module(f"laststep.commands.{name}")
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 
@@ -15,8 +14,7 @@ class BadSetting(Exception):
     """Said to the user in one line."""
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """What can be set; the names are the same in all three places."""
 
     dir: str | None = None
@@ -30,15 +28,15 @@ def read_settings(given: dict[str, Any] | None = None, where: Path | None = None
     options = {name: value for name, value in (given or {}).items() if value is not None}
     file = _from_pyproject(where or Path.cwd())
     values: dict[str, Any] = {}
-    for field in fields(Settings):
+    for field, default in Settings._field_defaults.items():
         for source, name in (
-            (options, field.name),
-            (os.environ, f"LASTSTEP_{field.name.upper()}"),
-            (file, field.name.replace("_", "-")),
-            (file, field.name),
+            (options, field),
+            (os.environ, f"LASTSTEP_{field.upper()}"),
+            (file, field.replace("_", "-")),
+            (file, field),
         ):
             if name in source:
-                values[field.name] = _convert(name, field.type, source[name])
+                values[field] = _convert(name, default, source[name])
                 break
     return Settings(**values)
 
@@ -53,21 +51,27 @@ def _from_pyproject(start: Path) -> dict[str, Any]:
 
 def _tool_table(path: Path) -> dict[str, Any]:
     try:
+        text = path.read_text()
+    except (OSError, ValueError):
+        return {}  # not ours to complain about somebody's pyproject
+    if "laststep" not in text:
+        return {}
+    try:
         import tomllib
     except ModuleNotFoundError:  # Python 3.10
         import tomli as tomllib  # type: ignore[no-redef,import-not-found,unused-ignore]
     try:
-        table = tomllib.loads(path.read_text()).get("tool", {}).get("laststep", {})
-    except (OSError, ValueError):
-        return {}  # not ours to complain about somebody's pyproject
+        table = tomllib.loads(text).get("tool", {}).get("laststep", {})
+    except ValueError:
+        return {}
     return table if isinstance(table, dict) else {}
 
 
-def _convert(name: str, kind: Any, value: Any) -> Any:
+def _convert(name: str, default: Any, value: Any) -> Any:
     try:
-        if kind == "bool":
+        if isinstance(default, bool):
             return value if isinstance(value, bool) else str(value).strip().lower() in ("1", "true", "yes", "on")
-        if kind == "int":
+        if isinstance(default, int):
             return parse_size(str(value)) if "size" in name.lower() else int(value)
     except ValueError:
         raise BadSetting(f"{name} can't be {value!r}") from None

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 import sys
 import time
 from pathlib import Path
@@ -55,7 +53,7 @@ def _create_in(home: Path) -> Path:
         ignore.write_text("*\n")
     stamp = time.strftime("%Y%m%d-%H%M%S")
     while True:
-        folder = home / f"{stamp}-{secrets.token_hex(2)}"
+        folder = home / f"{stamp}-{os.urandom(2).hex()}"
         try:
             folder.mkdir(mode=0o700)
         except FileExistsError:
@@ -131,6 +129,8 @@ def size_of(folder: Path) -> int:
 
 def prune(home: Path, keep_runs: int, keep_bytes: int, busy: Path | None = None) -> list[Path]:
     """Let the oldest runs go until both limits hold; a run that is still going stays."""
+    import shutil
+
     if not home.is_dir():
         return []
     runs = sorted((f for f in home.iterdir() if is_run(f)), key=lambda f: (_stamp(f), f.name), reverse=True)

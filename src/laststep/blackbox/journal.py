@@ -8,10 +8,12 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from laststep.event import Event
+if TYPE_CHECKING:  # the training process only writes: it need not load what reading takes
+    from pathlib import Path
+
+    from laststep.event import Event
 
 VERSION = 1
 HEAD_BYTES = 4 << 20  # the first events are never dropped
@@ -116,6 +118,8 @@ def trim(path: Path) -> None:
 
 def read_journal(path: Path) -> Iterator[Event]:
     """Every whole line of one journal and its rotated pieces; torn or foreign lines are skipped."""
+    from laststep.event import Event
+
     for piece in (path, path.with_name(path.name + ".tail.old"), path.with_name(path.name + ".tail")):
         try:
             content = piece.read_bytes()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import mmap
 import os
 import struct
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MAGIC = b"LSTEPS01"
 # number at both ends: a slot torn by a kill in mid-write is told apart and skipped

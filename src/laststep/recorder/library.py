@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from laststep.recorder import state
@@ -14,6 +12,8 @@ from laststep.recorder.guard import guard
 from laststep.recorder.probes import exceptions
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from laststep.finding import Diagnosis
 
 
@@ -47,8 +47,10 @@ def _cell_ended(result: Any) -> None:
 
 
 def _spawn_watcher(folder: Path) -> None:
-    package = Path(__file__).resolve().parents[2]
-    code = f"import sys; sys.path.insert(0, {str(package)!r}); from laststep.supervisor.beside import main; main()"
+    import subprocess
+
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+    code = f"import sys; sys.path.insert(0, {package!r}); from laststep.supervisor.beside import main; main()"
     try:
         subprocess.Popen(
             [sys.executable, "-c", code, str(folder), str(os.getpid())],
@@ -69,6 +71,8 @@ def step_done(loss: float | None) -> None:
 
 
 def diagnose_here(run: str | None) -> Diagnosis:
+    from pathlib import Path
+
     from laststep.blackbox.folder import find_run
     from laststep.diagnose import diagnose
     from laststep.run import Run

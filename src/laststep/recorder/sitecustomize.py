@@ -17,16 +17,19 @@ def _laststep_start(here):
     if folder is None or sys.version_info < (3, 10):
         return
     package = os.path.dirname(here)
-    import importlib.util
-
     if "laststep" not in sys.modules:
         # By its place, not by its name: laststep may live in another environment than the program.
-        spec = importlib.util.spec_from_file_location(
-            "laststep", os.path.join(package, "__init__.py"), submodule_search_locations=[package]
-        )
-        module = importlib.util.module_from_spec(spec)
+        from importlib.machinery import ModuleSpec, SourceFileLoader
+
+        path = os.path.join(package, "__init__.py")
+        loader = SourceFileLoader("laststep", path)
+        module = type(sys)("laststep")
+        module.__spec__ = ModuleSpec("laststep", loader, origin=path, is_package=True)
+        module.__spec__.submodule_search_locations.append(package)
+        module.__path__, module.__file__, module.__loader__ = [package], path, loader
+        module.__package__ = "laststep"
         sys.modules["laststep"] = module
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     from laststep.recorder.start import start
 
     start(folder, restore=(here, before))

@@ -28,11 +28,11 @@ FAULT_SIGNALS = {
 class Autopsy:
     """Opened before the launch, asked again after the end."""
 
-    def __init__(self, journal: JournalWriter, folder: Path, gpus: Gpus) -> None:
+    def __init__(self, journal: JournalWriter, folder: Path, gpus: Gpus, kernel: KernelLog) -> None:
         self._journal = journal
         self._folder = folder
         self._gpus = gpus
-        self._kernel = KernelLog()
+        self._kernel = kernel
         self._groups: list[Path] = []
 
     def before(self, folders: list[Path]) -> None:

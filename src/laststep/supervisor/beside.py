@@ -14,6 +14,7 @@ from laststep.blackbox.samples import SampleWriter
 from laststep.recorder.start import start_time
 from laststep.supervisor.autopsy import Autopsy, signal_of_fault, tidy
 from laststep.supervisor.gpu import Gpus
+from laststep.supervisor.kernel_log import KernelLog
 from laststep.supervisor.launch import describe_run, open_journal
 from laststep.supervisor.watch import Watcher
 
@@ -30,7 +31,7 @@ def watch_beside(folder: Path, pid: int) -> None:
     journal = open_journal(folder)
     describe_run(journal, _command(pid), began)
     gpus = Gpus()
-    autopsy = Autopsy(journal, folder, gpus)
+    autopsy = Autopsy(journal, folder, gpus, KernelLog())
     autopsy.before([Path.cwd(), folder])
     watcher = Watcher(pid, SampleWriter(folder / folders.SAMPLES), [Path.cwd(), folder], gpus, autopsy.note_groups)
     watcher.start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 
@@ -12,6 +13,9 @@ class Gpus:
         self.because: str | None = None
         self._handles: list[Any] = []
         self._nvml: Any = None
+        if not os.path.exists("/dev/nvidiactl") and not os.path.exists("/proc/driver/nvidia"):
+            self.because = "no NVIDIA driver here"  # asked first: loading the library for nothing takes longer
+            return
         try:
             import pynvml
 

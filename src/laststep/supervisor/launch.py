@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
-import shutil
 import signal
 import sys
 import time
@@ -15,11 +13,8 @@ from typing import NamedTuple
 import laststep
 from laststep.blackbox import folder as folders
 from laststep.blackbox.journal import JournalWriter
-from laststep.blackbox.samples import SampleWriter
-from laststep.supervisor import host, relay
-from laststep.supervisor.autopsy import Autopsy, tidy
-from laststep.supervisor.gpu import Gpus
-from laststep.supervisor.watch import Watcher
+from laststep.supervisor import relay
+from laststep.supervisor.kernel_log import KernelLog
 
 RECORDER = Path(laststep.__file__).resolve().parent / "recorder"
 GROUP_WAIT = 0.05  # how long to wait for the relay's word that a signal went to the whole group
@@ -67,6 +62,8 @@ def python_for_scripts() -> str:
             return str(candidate)
     if any(importlib.util.find_spec(library) for library in ("tensorflow", "keras", "tf_keras")):
         return sys.executable
+    import shutil
+
     return shutil.which("python") or shutil.which("python3") or sys.executable
 
 
@@ -117,10 +114,17 @@ class Supervisor:
     def run(self) -> tuple[int | None, int | None]:
         """(exit code, None) or (None, signal number)."""
         describe_run(self._journal, self.command, self.began)
-        gpus = Gpus()
-        autopsy = Autopsy(self._journal, self.folder, gpus)
-        autopsy.before([Path.cwd(), self.folder])
+        kernel = KernelLog()
         self.pid = self._spawn()
+        # The program is on its way: what takes time to load or to read comes now, not before.
+        from laststep.blackbox.samples import SampleWriter
+        from laststep.supervisor.autopsy import Autopsy, tidy
+        from laststep.supervisor.gpu import Gpus
+        from laststep.supervisor.watch import Watcher
+
+        gpus = Gpus()
+        autopsy = Autopsy(self._journal, self.folder, gpus, kernel)
+        autopsy.before([Path.cwd(), self.folder])
         samples = SampleWriter(self.folder / folders.SAMPLES)
         watcher = Watcher(self.pid, samples, [Path.cwd(), self.folder], gpus, autopsy.note_groups)
         watcher.start()
@@ -186,6 +190,8 @@ class Supervisor:
             os.waitpid(found.si_pid, os.WNOHANG)
 
     def _pass_on(self, info: Arrived) -> None:
+        from laststep.supervisor import host
+
         number = info.si_signo
         by_terminal = info.si_code == SI_KERNEL
         to_group = by_terminal or self._relay.reached_the_group(number, GROUP_WAIT)
@@ -272,6 +278,8 @@ def _split(status: int) -> tuple[int | None, int | None]:
 
 def die_alike(code: int | None, number: int | None, flush: Callable[[], None]) -> int:
     """End as the program ended: the same code, or the same signal, so that our own parent sees the same."""
+    import resource
+
     flush()
     if number is None:
         return code or 0

@@ -10,7 +10,6 @@ import signal
 import stat
 import termios
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from laststep.blackbox.console import PIECE_BYTES, ConsoleWriter
@@ -30,14 +29,14 @@ FOR_THE_PROGRAM = (
 )
 
 
-@dataclass
 class Stream:
     """One of the program's outputs: what it gets as its own, and what the relay reads."""
 
-    kind: str  # terminal, pipe, file or other
-    targets: list[int]  # the descriptors it stands for: [1], [2] or both when they are the same thing
-    give: int = -1  # what the program gets, -1: the original itself
-    read: int = -1
+    def __init__(self, kind: str, targets: list[int]) -> None:
+        self.kind = kind  # terminal, pipe, file or other
+        self.targets = targets  # the descriptors it stands for: [1], [2] or both when they are the same thing
+        self.give = -1  # what the program gets, -1: the original itself
+        self.read = -1
 
 
 def plan() -> list[Stream]:
