@@ -56,7 +56,8 @@ def test_an_exception_after_start_is_named(tmp_path: Path) -> None:
 
 def test_a_kill_after_start_is_not_called_finished(tmp_path: Path) -> None:
     ended = script(
-        tmp_path, "import laststep, os, time\nlaststep.start()\nlaststep.step()\ntime.sleep(1)\nos.kill(os.getpid(), 9)\n"
+        tmp_path,
+        "import laststep, os, time\nlaststep.start()\nlaststep.step()\ntime.sleep(1)\nos.kill(os.getpid(), 9)\n",
     )
     assert ended.returncode == -9
     diagnosis = diagnose(wait_for_end(tmp_path))

@@ -14,8 +14,8 @@ from laststep import commands
 DESCRIPTION = """\
 The flight recorder and the doctor for TensorFlow and Keras training.
 
-  laststep run python train.py     run your training, recorded; nothing in your code changes
-  laststep why                     what happened to the last run, and what to change
+  laststep run python train.py   run it, recorded; your code stays as it is
+  laststep why                   what happened to the last run, what to change
 """
 
 
@@ -27,7 +27,10 @@ def main(argv: list[str] | None = None) -> int:
     if argv and argv[0] in _verbs():
         return _run_verb(argv[0], argv[1:])
     parser = argparse.ArgumentParser(
-        prog="laststep", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="laststep",
+        usage="laststep VERB …",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"laststep {laststep.__version__}")
     verbs = "\n".join(f"  {name:9} {_module(name).__doc__}" for name in _verbs())
@@ -60,7 +63,8 @@ def _run_verb(name: str, argv: list[str]) -> int:
     )
     module.add_arguments(parser)
     try:
-        return int(module.run(parser.parse_args(argv)))
+        ours, command = module.split(argv) if hasattr(module, "split") else (argv, [])
+        return int(module.run(parser.parse_args(ours, argparse.Namespace(command=command))))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:

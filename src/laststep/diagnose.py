@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
+from pathlib import Path
 
 from laststep.finding import Diagnosis, Finding, RuledOut, Unchecked
 from laststep.rule import Rule, all_rules
-from laststep.run import FATAL, Run
+from laststep.run import FATAL, DamagedRun, Run
+
+NONSENSE = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
 
 MISSING = {
     "end": "the end of the process was not recorded: the supervisor died with it, or before it",
@@ -39,6 +42,14 @@ def diagnose(run: Run, rules: Iterable[Rule] | None = None) -> Diagnosis:
             ruled_out.append(dataclasses.replace(answer, rule=rule.name))
     ranked = _rank(findings, by_name)
     return Diagnosis(run, tuple(ranked), tuple(ruled_out), tuple(unchecked), outcome(run, ranked))
+
+
+def read_diagnosis(folder: Path) -> Diagnosis:
+    """Load and diagnose a run folder; one whose record makes no sense is damaged, whoever made it."""
+    try:
+        return diagnose(Run.load(folder))
+    except NONSENSE as error:
+        raise DamagedRun(f"{folder} holds a record that makes no sense ({type(error).__name__}: {error})") from error
 
 
 def _why_missing(run: Run, kind: str) -> str:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import functools
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from laststep.blackbox import folder as folders
+from laststep.blackbox.claim import claimant
 from laststep.blackbox.console import read_console
 from laststep.blackbox.journal import read_journal
 from laststep.blackbox.samples import read_samples
 from laststep.blackbox.steps import Now, Record, Step, read_steps
 from laststep.event import Event
 
+STEPS_NAME = re.compile(r"steps\.\d+(-\d+)?")
 FATAL = frozenset({"SIGSEGV", "SIGABRT", "SIGILL", "SIGBUS", "SIGFPE", "SIGSYS", "SIGTRAP"})
 
 
@@ -63,8 +67,6 @@ class Run:
     console: str = ""
     now: Now | None = None
     alive: bool = False
-    lost: int = 0  # events that could not be written
-    lost_because: str = ""
     previous: str | None = None
     folder: Path | None = field(default=None, compare=False)
 
@@ -84,9 +86,7 @@ class Run:
             samples=read_samples(folder / folders.SAMPLES),
             console=read_console(folder / folders.CONSOLE).decode("utf-8", "replace"),
             now=record.now,
-            lost=record.lost,
-            lost_because=record.lost_because,
-            alive=folders.is_busy(folder) or _recorded_process_lives(events),
+            alive=_is_alive(folder, events),
             folder=folder,
         )
 
@@ -174,31 +174,20 @@ class Run:
 
 def _last_record(folder: Path) -> Record:
     """The steps of the process that trained last, where a run had several."""
-    files = [path for path in folder.glob("steps.*") if path.suffix[1:].isdigit() and path.is_file()]
+    files = [path for path in folder.glob("steps.*") if STEPS_NAME.fullmatch(path.name) and not path.is_symlink()]
     best = Record([])
-    for path in sorted(files, key=lambda path: path.stat().st_mtime):
+    for path in sorted(files, key=lambda path: path.lstat().st_mtime):
         record = read_steps(path)
-        if record.steps or record.lost or not best.steps:
+        if record.steps or not best.steps:
             best = record
     return best
 
 
-def _recorded_process_lives(events: Sequence[Event]) -> bool:
-    """The supervisor may be dead and the training alive."""
-    if any(event.kind in ("end", "exiting") for event in events):
+def _is_alive(folder: Path, events: Sequence[Event]) -> bool:
+    """Somebody records into the folder: the supervisor, or the training alone when the supervisor is dead."""
+    kinds = {event.kind for event in events}
+    if "end" in kinds:
         return False
-    from laststep.recorder.start import start_time
-
-    for event in events:
-        if event.kind == "recorder" and event.get("started"):
-            began = next((e for e in events if e.kind == "run"), None)
-            here = began is None or began.get("host") == _hostname()
-            if here and start_time(int(event.get("pid", 0))) == event.get("started"):
-                return True
-    return False
-
-
-def _hostname() -> str:
-    import os
-
-    return os.uname().nodename
+    began = next((event for event in events if event.kind == "run"), None)
+    here = began is None or began.get("host") == os.uname().nodename
+    return folders.is_held(folder) or (here and "exiting" not in kinds and claimant(str(folder)) != 0)

@@ -26,7 +26,7 @@ class Settings(NamedTuple):
 def read_settings(given: dict[str, Any] | None = None, where: Path | None = None) -> Settings:
     """Merge the three places; `given` are the command line's options, None where not given."""
     options = {name: value for name, value in (given or {}).items() if value is not None}
-    file = _from_pyproject(where or Path.cwd())
+    file = _from_pyproject(where)
     values: dict[str, Any] = {}
     for field, default in Settings._field_defaults.items():
         for source, name in (
@@ -36,12 +36,17 @@ def read_settings(given: dict[str, Any] | None = None, where: Path | None = None
             (file, field),
         ):
             if name in source:
-                values[field] = _convert(name, default, source[name])
+                spoken = f"--{field.replace('_', '-')}" if source is options else name
+                values[field] = _convert(spoken, default, source[name])
                 break
     return Settings(**values)
 
 
-def _from_pyproject(start: Path) -> dict[str, Any]:
+def _from_pyproject(start: Path | None) -> dict[str, Any]:
+    try:
+        start = start or Path.cwd()
+    except OSError:  # the working directory is gone
+        return {}
     for folder in (start, *start.parents):
         path = folder / "pyproject.toml"
         if path.is_file():
@@ -62,9 +67,13 @@ def _tool_table(path: Path) -> dict[str, Any]:
         import tomli as tomllib  # type: ignore[no-redef,import-not-found,unused-ignore]
     try:
         table = tomllib.loads(text).get("tool", {}).get("laststep", {})
-    except ValueError:
+    except (ValueError, AttributeError):
         return {}
-    return table if isinstance(table, dict) else {}
+    if not isinstance(table, dict):
+        return {}
+    if isinstance(table.get("dir"), str):  # as written in the file: from the file's own folder
+        table["dir"] = str(path.parent / Path(table["dir"]).expanduser())
+    return table
 
 
 def _convert(name: str, default: Any, value: Any) -> Any:
@@ -72,9 +81,13 @@ def _convert(name: str, default: Any, value: Any) -> Any:
         if isinstance(default, bool):
             return value if isinstance(value, bool) else str(value).strip().lower() in ("1", "true", "yes", "on")
         if isinstance(default, int):
-            return parse_size(str(value)) if "size" in name.lower() else int(value)
-    except ValueError:
-        raise BadSetting(f"{name} can't be {value!r}") from None
+            number = parse_size(str(value)) if "size" in name.lower() else int(value)
+            if number < 0:
+                raise ValueError(value)
+            return number
+    except (ValueError, TypeError, OverflowError):
+        example = "500 MB" if "size" in name.lower() else "50"
+        raise BadSetting(f"{name} can't be {value!r}; say for example {example}") from None
     return str(value)
 
 
@@ -83,4 +96,7 @@ def parse_size(text: str) -> int:
     found = re.fullmatch(r"\s*([\d.]+)\s*([a-zA-Z]*)\s*", text)
     if not found or found[2].lower() not in UNITS:
         raise ValueError(text)
-    return int(float(found[1]) * UNITS[found[2].lower()])
+    number = float(found[1]) * UNITS[found[2].lower()]
+    if number > 1e18:
+        raise ValueError(text)
+    return int(number)

@@ -98,7 +98,12 @@ def test_a_signal_to_itself_names_its_line(tmp_path: Path) -> None:
 
 
 def test_warnings_are_kept_and_shown_as_before(tmp_path: Path) -> None:
-    code = "import warnings\nwarnings.warn('careful', stacklevel=1)\nwith warnings.catch_warnings(record=True) as w:\n    warnings.warn('not shown')\nprint(len(w))\n"
+    code = (
+        "import warnings\n"
+        "warnings.warn('careful', stacklevel=1)\n"
+        "with warnings.catch_warnings(record=True) as w:\n    warnings.warn('not shown')\n"
+        "print(len(w))\n"
+    )
     ended, run = record(tmp_path, code)
     bare = subprocess.run([sys.executable, "train.py"], capture_output=True, text=True, cwd=tmp_path)
     assert (ended.stdout, ended.stderr) == (bare.stdout, bare.stderr)
@@ -114,7 +119,7 @@ def test_an_own_faulthandler_keeps_its_place(tmp_path: Path) -> None:
 
 def test_nothing_is_printed_at_a_fault_that_would_not_have_been(tmp_path: Path) -> None:
     code = "import ctypes\ndef touch():\n    ctypes.string_at(0)\ntouch()\n"
-    ended, run = record(tmp_path, code)
+    ended, _ = record(tmp_path, code)
     assert (ended.stdout, ended.stderr, ended.returncode) == ("", "", -11)
     finding = answer(tmp_path)["findings"][0]
     assert (finding["rule"], finding["where"]["line"]) == ("segmentation-fault", 3)

@@ -13,7 +13,12 @@ import pytest
 import laststep
 
 PACKAGE = Path(laststep.__file__).parent
-INSIDE = [*PACKAGE.glob("recorder/**/*.py"), *PACKAGE.glob("blackbox/*.py"), PACKAGE / "__init__.py", PACKAGE / "event.py"]
+INSIDE = [
+    *PACKAGE.glob("recorder/**/*.py"),
+    *PACKAGE.glob("blackbox/*.py"),
+    PACKAGE / "__init__.py",
+    PACKAGE / "event.py",
+]
 # `laststep.why()` is asked for by the user, who then gets rules and reports; they stay out until then.
 ON_REQUEST = {"laststep.diagnose", "laststep.run", "laststep.finding"}
 
@@ -51,7 +56,11 @@ def test_laststep_asks_for_no_package_that_tensorflow_pins() -> None:
         for line in metadata.requires(name) or []:
             if "extra ==" not in line:
                 pinned.add(line.split(";")[0].strip().split(" ")[0].split("<")[0].split(">")[0].split("=")[0].lower())
-    ours = {line.split(">")[0].split(";")[0].strip().lower() for line in metadata.requires("laststep") or [] if "extra" not in line}
+    ours = {
+        line.split(">")[0].split(";")[0].strip().lower()
+        for line in metadata.requires("laststep") or []
+        if "extra" not in line
+    }
     assert ours & pinned == set()
     assert "numpy" in pinned, "the list of pins was read"
 

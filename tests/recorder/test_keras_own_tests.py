@@ -43,7 +43,18 @@ def run_keras_tests(folder: Path, name: str, before: list[str], tests: list[Path
     (shim / "jax.py").write_text(JAX)
     environ = {**os.environ, "PYTHONPATH": str(shim), "KERAS_BACKEND": "tensorflow", "TF_CPP_MIN_LOG_LEVEL": "3"}
     report = folder / f"{name}.xml"
-    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "conftest", "-k", LEFT_OUT, f"--junitxml={report}"]
+    options = [
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "-p",
+        "conftest",
+        "-k",
+        LEFT_OUT,
+        f"--junitxml={report}",
+    ]
     command = [*before, sys.executable, "-m", "pytest", *options, *map(str, tests)]
     subprocess.run(command, cwd=folder, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=1500)
     return outcomes(report)
@@ -55,7 +66,8 @@ def test_keras_gives_the_same_results(tmp_path: Path, which: str) -> None:
     import importlib.util
 
     spec = importlib.util.find_spec("keras")
-    assert spec is not None and spec.origin is not None
+    assert spec is not None
+    assert spec.origin is not None
     source = Path(spec.origin).parent / "src"
     tests = {
         "callbacks": sorted((source / "callbacks").glob("*_test.py")),

@@ -34,7 +34,7 @@ def hostile_run() -> Run:
 def test_no_control_characters_from_the_program_reach_the_terminal() -> None:
     for verbose in (False, True):
         page = terminal.page(diagnose(hostile_run()), verbose=verbose)
-        assert not any(ord(letter) < 32 and letter != "\n" or 127 <= ord(letter) < 160 for letter in page)
+        assert not any((ord(letter) < 32 and letter != "\n") or 127 <= ord(letter) < 160 for letter in page)
 
 
 def test_the_answer_fits_80_columns() -> None:

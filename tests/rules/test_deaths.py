@@ -32,7 +32,12 @@ def aftermath(kills: int = 0, machine: int | None = 0) -> Event:
 
 def samples(*used: float, limit: float = GB) -> list[dict[str, Any]]:
     return [
-        {"t": float(i), "rss": u, "group": {"used": u, "limit": limit}, "host": {"total": 64 * GB, "available": 32 * GB}}
+        {
+            "t": float(i),
+            "rss": u,
+            "group": {"used": u, "limit": limit},
+            "host": {"total": 64 * GB, "available": 32 * GB},
+        }
         for i, u in enumerate(used)
     ]
 
@@ -86,7 +91,9 @@ def test_a_kill_somewhere_on_the_machine_is_only_likely_or_possible() -> None:
 
 
 def test_where_nothing_can_be_read_it_is_said_and_not_guessed() -> None:
-    diagnosis = killed(event(0.0, "limits", machine_kills=None, no_kernel_log_because="no"), event(9.0, "aftermath", groups=[]))
+    diagnosis = killed(
+        event(0.0, "limits", machine_kills=None, no_kernel_log_because="no"), event(9.0, "aftermath", groups=[])
+    )
     assert "host-out-of-memory" in [item.rule for item in diagnosis.unchecked]
     assert first(diagnosis)[0] == "killed-by-signal"
 
@@ -167,9 +174,22 @@ def test_an_error_that_was_caught_and_tried_again_with_success_is_not_swallowed(
     place = {"file": "train.py", "line": 3, "text": "except ValueError:"}
     events = [
         event(1.0, "fit", id=1, epochs=2),
-        event(2.0, "exception", left="fit", function="fit", type="ValueError", bases=["ValueError"], message="m", caught=place),
+        event(
+            2.0,
+            "exception",
+            left="fit",
+            function="fit",
+            type="ValueError",
+            bases=["ValueError"],
+            message="m",
+            caught=place,
+        ),
     ]
     end = event(10.0, "end", signal=None, code=0, pid=77, seconds=10.0)
     assert first(killed(*events, event(9.0, "exiting"), end=end))[0] == "callback-swallowed"
-    again = [event(3.0, "fit", id=2, epochs=1), Event(4.0, "epoch", {"fit": 2, "epoch": 0}, "recorder"), Event(5.0, "fit-end", {"id": 2}, "recorder")]
+    again = [
+        event(3.0, "fit", id=2, epochs=1),
+        Event(4.0, "epoch", {"fit": 2, "epoch": 0}, "recorder"),
+        Event(5.0, "fit-end", {"id": 2}, "recorder"),
+    ]
     assert killed(*events, *again, event(9.0, "exiting"), end=end).findings == ()

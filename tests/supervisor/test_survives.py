@@ -22,7 +22,9 @@ def run(folder: Path, *command: str, **environment: str) -> subprocess.Completed
 
 def why(folder: Path, **environment: str) -> Any:
     environ = {**os.environ, **environment}
-    done = subprocess.run([PYTHON, "-m", "laststep", "why", "--json"], capture_output=True, text=True, cwd=folder, env=environ)
+    done = subprocess.run(
+        [PYTHON, "-m", "laststep", "why", "--json"], capture_output=True, text=True, cwd=folder, env=environ
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -144,7 +146,9 @@ def test_the_second_python_of_a_shell_script_is_recorded_too(tmp_path: Path) -> 
 
 def test_child_pythons_are_clean(tmp_path: Path) -> None:
     probe = "import os, sys; print('laststep' in sys.modules, [n for n in os.environ if n.startswith('LASTSTEP')])"
-    code = f"import subprocess, sys; print(subprocess.check_output([sys.executable, '-c', {probe!r}], text=True), end='')"
+    code = (
+        f"import subprocess, sys; print(subprocess.check_output([sys.executable, '-c', {probe!r}], text=True), end='')"
+    )
     assert run(tmp_path, PYTHON, "-c", code).stdout == "False []\n"
 
 

@@ -70,7 +70,9 @@ def test_stdout_and_stderr_bytes_are_the_same() -> None:
 
 def test_order_is_kept_where_stdout_and_stderr_are_one_pipe() -> None:
     code = "import os\nfor i in range(500): os.write(1 + i % 2, b'%d ' % i)"
-    ended = subprocess.run([*LASTSTEP, PYTHON, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+    ended = subprocess.run(
+        [*LASTSTEP, PYTHON, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60
+    )
     assert ended.stdout == b"".join(b"%d " % i for i in range(500))
 
 
@@ -87,9 +89,14 @@ def test_stdin_works() -> None:
 
 
 def test_a_reader_that_goes_away_is_noticed_by_the_program() -> None:
-    code = "import sys\ntry:\n    while True: print('y' * 1000)\nexcept BrokenPipeError:\n    sys.stderr.write('gone')\n    sys.stderr.flush()\n    import os; os._exit(9)"
+    code = (
+        "import os, sys\n"
+        "try:\n    while True: print('y' * 1000)\n"
+        "except BrokenPipeError:\n    os.write(2, b'gone'); os._exit(9)\n"
+    )
     running = subprocess.Popen([*LASTSTEP, PYTHON, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert running.stdout is not None and running.stderr is not None
+    assert running.stdout is not None
+    assert running.stderr is not None
     running.stdout.read(10)
     running.stdout.close()
     assert running.stderr.read() == b"gone"
@@ -97,7 +104,9 @@ def test_a_reader_that_goes_away_is_noticed_by_the_program() -> None:
 
 
 def test_output_of_a_child_that_outlives_the_program_still_arrives() -> None:
-    ended = subprocess.run([*LASTSTEP, "bash", "-c", "(sleep 0.7; echo late) & echo early"], capture_output=True, timeout=30)
+    ended = subprocess.run(
+        [*LASTSTEP, "bash", "-c", "(sleep 0.7; echo late) & echo early"], capture_output=True, timeout=30
+    )
     assert ended.stdout == b"early\nlate\n"
 
 
@@ -126,7 +135,9 @@ def test_a_sitecustomize_of_the_user_still_runs(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize("to", ["supervisor", "group"])
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGHUP"])
 def test_a_signal_arrives_exactly_once(to: str, name: str) -> None:
-    running = subprocess.Popen([*LASTSTEP, PYTHON, "-c", COUNTS_SIGNALS], stdout=subprocess.PIPE, start_new_session=True)
+    running = subprocess.Popen(
+        [*LASTSTEP, PYTHON, "-c", COUNTS_SIGNALS], stdout=subprocess.PIPE, start_new_session=True
+    )
     assert running.stdout is not None
     assert running.stdout.readline() == b"READY\n"
     number = getattr(signal, name)
@@ -148,6 +159,18 @@ def test_training_goes_on_when_the_supervisor_is_killed(tmp_path: Path) -> None:
     said = subprocess.run([PYTHON, "-m", "laststep", "why"], capture_output=True, text=True, cwd=tmp_path, timeout=30)
     assert said.returncode == 0
     assert "finished" in said.stdout.splitlines()[0]
+
+
+def test_a_stop_and_a_continue_go_by_without_harm() -> None:
+    code = "import time\nprint('READY', flush=True)\nfor i in range(20): time.sleep(0.1)\nprint('END')"
+    running = subprocess.Popen([*LASTSTEP, PYTHON, "-c", code], stdout=subprocess.PIPE, start_new_session=True)
+    assert running.stdout is not None
+    assert running.stdout.readline() == b"READY\n"
+    os.killpg(running.pid, signal.SIGSTOP)
+    time.sleep(1.3)
+    os.killpg(running.pid, signal.SIGCONT)
+    assert running.stdout.read() == b"END\n"
+    assert running.wait(30) == 0
 
 
 def test_laststep_off_leaves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -188,7 +211,11 @@ class Terminal:
 
 
 def test_a_terminal_stays_a_terminal() -> None:
-    code = "import os, sys; print(sys.stdout.isatty(), sys.stderr.isatty(), sys.stdin.isatty()); print(input('name? ')); print('BYE')"
+    code = (
+        "import sys\n"
+        "print(sys.stdout.isatty(), sys.stderr.isatty(), sys.stdin.isatty())\n"
+        "print(input('name? '))\nprint('BYE')\n"
+    )
     terminal = Terminal([*LASTSTEP, PYTHON, "-c", code])
     assert b"True True True\r\n" in terminal.read_until(b"name? ")
     terminal.type(b"ann\n")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from laststep.blackbox.reading import read_plain
+
 PIECE_BYTES = 256 << 10
 
 
@@ -20,9 +22,12 @@ class ConsoleWriter:
         return os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
 
     def write(self, chunk: bytes) -> None:
+        if self._fd < 0:
+            return
         try:
             if self._size > PIECE_BYTES:
-                os.close(self._fd)
+                fd, self._fd = self._fd, -1  # closed once, whatever happens next
+                os.close(fd)
                 os.replace(self._path, self._path + ".old")
                 self._fd = self._open()
                 self._size = 0
@@ -32,10 +37,4 @@ class ConsoleWriter:
 
 
 def read_console(path: Path) -> bytes:
-    parts = []
-    for piece in (path.with_name(path.name + ".old"), path):
-        try:
-            parts.append(piece.read_bytes())
-        except OSError:
-            continue
-    return b"".join(parts)
+    return b"".join(read_plain(piece) for piece in (path.with_name(path.name + ".old"), path))

@@ -7,14 +7,14 @@ import sys
 import time
 from pathlib import Path
 
-from laststep.blackbox.steps import filesystem_of
+from laststep.blackbox.claim import claimant
+from laststep.blackbox.reading import read_plain
 
 HOME_NAME = ".laststep"
 SUPERVISOR_JOURNAL = "supervisor.jsonl"
 SAMPLES = "samples.jsonl"
 CONSOLE = "console"
 FAULTS = "faults"
-MEMORY_FILESYSTEMS = frozenset({"tmpfs", "ramfs"})
 
 
 class NoSuchRun(Exception):
@@ -32,7 +32,10 @@ def homes(directory: str | None) -> list[Path]:
     chosen = directory or os.environ.get("LASTSTEP_DIR")
     if chosen:
         return [Path(chosen).expanduser().absolute()]
-    return [Path.cwd() / HOME_NAME, user_data_directory()]
+    try:
+        return [Path.cwd() / HOME_NAME, user_data_directory()]
+    except OSError:  # the working directory is gone
+        return [user_data_directory()]
 
 
 def create_run(directory: str | None = None) -> Path:
@@ -61,11 +64,6 @@ def _create_in(home: Path) -> Path:
         return folder
 
 
-def in_memory(folder: Path) -> bool:
-    """Whether the folder lies in memory, where keeping little matters."""
-    return filesystem_of(str(folder)) in MEMORY_FILESYSTEMS
-
-
 def is_run(folder: Path) -> bool:
     return folder.is_dir() and ((folder / SUPERVISOR_JOURNAL).exists() or any(folder.glob("recorder.*.jsonl")))
 
@@ -82,11 +80,10 @@ def list_runs(directory: str | None = None) -> list[Path]:
 def _stamp(folder: Path) -> float:
     """When the run began; the folder's name only says it to the second."""
     try:
-        with open(folder / SUPERVISOR_JOURNAL, "rb") as journal:
-            lines = journal.read(4096).split(b"\n")
+        lines = read_plain(folder / SUPERVISOR_JOURNAL, 4096).split(b"\n")
         marker = b'"t":'
         return float(lines[1].split(marker, 1)[1].split(b",", 1)[0])
-    except (OSError, IndexError, ValueError):
+    except (IndexError, ValueError):
         try:
             return folder.stat().st_mtime
         except OSError:
@@ -145,16 +142,33 @@ def prune(home: Path, keep_runs: int, keep_bytes: int, busy: Path | None = None)
     return gone
 
 
-def is_busy(folder: Path) -> bool:
-    """Whether somebody still records into this folder (they hold a lock on its journal)."""
+def hold(folder: Path) -> int:
+    """Keep the folder for this process: until it ends, others see that the run is going on."""
+    import fcntl
+
+    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return fd
+
+
+def is_held(folder: Path) -> bool:
     import fcntl
 
     try:
-        with open(folder / SUPERVISOR_JOURNAL, "rb") as journal:
-            try:
-                fcntl.flock(journal, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except OSError:
-                return True
-            return False
+        fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
+        return True
+    except OSError:  # a filesystem without locks: then nobody could hold it either
+        return False
+    finally:
+        os.close(fd)
+
+
+def is_busy(folder: Path) -> bool:
+    """Whether a supervisor still holds the folder, or the recorded process lives on without one."""
+    return is_held(folder) or claimant(str(folder)) != 0

@@ -10,6 +10,8 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from laststep.blackbox.reading import read_plain
+
 if TYPE_CHECKING:  # the training process only writes: it need not load what reading takes
     from pathlib import Path
 
@@ -19,6 +21,9 @@ VERSION = 1
 HEAD_BYTES = 4 << 20  # the first events are never dropped
 TAIL_BYTES = 2 << 20  # after that, the newest two pieces of this size are kept
 RESERVE_BYTES = 128 << 10  # allocated at the start, so that a full disk does not hide why the run died
+HEADER_BYTES = 256
+CLOSED = "closed"
+MOST_LINE_BYTES = 256 << 10
 HIGH_FD = 230  # the host keeps the file descriptor numbers that it would have had
 
 
@@ -34,16 +39,33 @@ def move_up(fd: int) -> int:
     return high
 
 
-class JournalWriter:
-    """Writes events at once. A failed write stops the journal, never the caller."""
+def _encode(record: Mapping[str, Any]) -> bytes:
+    line = json.dumps(record, separators=(",", ":"), default=_plain, skipkeys=True).encode("utf-8", "replace") + b"\n"
+    if len(line) <= MOST_LINE_BYTES:
+        return line
+    return _encode({**record, "data": {"too_long": len(line)}})
 
-    def __init__(self, path: Path | str, source: str, clock: Any = time.time) -> None:
+
+def _plain(value: Any) -> str:
+    return type(value).__name__  # never str(): that would run code of the program's own
+
+
+class JournalWriter:
+    """Writes events at once. A failed write stops the journal, never the caller.
+
+    The first line has a fixed length and says, when the journal had to stop, why and how much was lost: it can
+    be rewritten in place on a disk that is full.
+    """
+
+    def __init__(self, path: Path | str, source: str, clock: Any = time.time, held: int = -1) -> None:
         self.path = str(path)
+        self._held = held  # a descriptor that is kept open for as long as the journal
         self.source = source
         self.stopped: str | None = None
         self.dropped = 0
         self._clock = clock
-        self._lock = threading.Lock()
+        # Reentrant: a signal handler of the program may run, and end up here, while we write.
+        self._lock = threading.RLock()
         self._number = 0
         self._limit = HEAD_BYTES
         self._open(self.path, RESERVE_BYTES)
@@ -52,37 +74,59 @@ class JournalWriter:
         self._fd = move_up(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         status = os.fstat(self._fd)
         self._identity = (status.st_dev, status.st_ino)
-        self._offset = 0
+        # What an earlier program of this process wrote (before it replaced itself by exec) stays.
+        self._offset = len(os.pread(self._fd, status.st_size, 0).rstrip(b"\0")) if status.st_size else HEADER_BYTES
         if reserve and hasattr(os, "posix_fallocate"):
             try:
                 os.posix_fallocate(self._fd, 0, reserve)
             except OSError:
                 pass  # full or unable: the writes below will tell
-        self._put({"laststep": VERSION, "source": self.source})
+        self._write_header()
+
+    def _write_header(self) -> None:
+        header: dict[str, Any] = {"laststep": VERSION, "source": self.source}
+        if self.stopped and self.stopped != CLOSED:
+            header.update(stopped=self.stopped, lost=self.dropped, t=self._clock())
+        line = json.dumps(header).ljust(HEADER_BYTES - 1) + "\n"
+        os.pwrite(self._fd, line.encode(), 0)
 
     def write(self, kind: str, data: Mapping[str, Any], at: float | None = None) -> None:
         with self._lock:
-            if self.stopped:
-                self.dropped += 1
-                return
-            self._number += 1
-            record = {"t": at if at is not None else self._clock(), "n": self._number, "kind": kind, "data": data}
-            try:
-                self._put(record)
-            except OSError as error:
-                self.stopped = errno.errorcode.get(error.errno or 0, str(error))
-                self.dropped += 1
+            if self.stopped is None:
+                self._number += 1
+                now = at if at is not None else self._clock()
+                try:
+                    self._put({"t": now, "n": self._number, "kind": kind, "data": data})
+                    return
+                except OSError as error:
+                    self.stopped = errno.errorcode.get(error.errno or 0, "EIO")
+                except (TypeError, ValueError, RecursionError):
+                    pass  # data that no JSON can hold: this event alone is lost
+            self.dropped += 1
+            self._say_lost()
+
+    def _say_lost(self) -> None:
+        try:
+            if self._is_ours():
+                self._write_header()
+        except OSError:
+            pass
+
+    def _is_ours(self) -> bool:
+        """The program may have closed our descriptor, and its number may now belong to a file of its own."""
+        status = os.fstat(self._fd)
+        return (status.st_dev, status.st_ino) == self._identity
 
     def _put(self, record: Mapping[str, Any]) -> None:
-        line = json.dumps(record, separators=(",", ":"), default=str).encode("utf-8", "replace") + b"\n"
-        status = os.fstat(self._fd)
-        if (status.st_dev, status.st_ino) != self._identity:
-            # The program closed our descriptor and the number now belongs to a file of its own.
+        line = _encode(record)
+        if not self._is_ours():
             raise OSError(errno.EBADF, "descriptor taken over")
         if self._offset + len(line) > self._limit:
             self._rotate()
-        os.pwrite(self._fd, line, self._offset)
+        offset = self._offset
         self._offset += len(line)
+        if os.pwrite(self._fd, line, offset) < len(line):
+            raise OSError(errno.ENOSPC, "short write")
 
     def _rotate(self) -> None:
         tail = self.path + ".tail"
@@ -92,26 +136,25 @@ class JournalWriter:
         self._limit = TAIL_BYTES
         self._open(tail, 0)
 
-    def fileno(self) -> int:
-        return self._fd
-
     def close(self) -> None:
         with self._lock:
-            self.stopped = self.stopped or "closed"
+            self.stopped = self.stopped or CLOSED
             try:
-                status = os.fstat(self._fd)
-                if (status.st_dev, status.st_ino) == self._identity:
+                if self._is_ours():
                     os.ftruncate(self._fd, self._offset)
                     os.close(self._fd)
+                if self._held >= 0:
+                    os.close(self._held)
             except OSError:
                 pass
 
 
 def trim(path: Path) -> None:
     """Cut the unused reserve off a journal whose writer is dead."""
+    used = len(read_plain(path).rstrip(b"\0"))
     try:
-        with open(path, "r+b") as journal:
-            journal.truncate(len(journal.read().rstrip(b"\0")))
+        if 0 < used < path.stat().st_size:
+            os.truncate(path, used)
     except OSError:
         pass
 
@@ -121,19 +164,22 @@ def read_journal(path: Path) -> Iterator[Event]:
     from laststep.event import Event
 
     for piece in (path, path.with_name(path.name + ".tail.old"), path.with_name(path.name + ".tail")):
-        try:
-            content = piece.read_bytes()
-        except OSError:
-            continue
         source = path.name
-        for line in content.split(b"\n"):
+        for line in read_plain(piece).split(b"\n"):
             record = _parse(line.strip(b"\0"))
             if record is None:
                 continue
             if "laststep" in record:
                 source = str(record.get("source", source))
-            elif isinstance(record.get("data"), dict) and isinstance(record.get("t"), (int, float)):
+                if record.get("stopped") and is_time(record.get("t")):
+                    data = {"because": record["stopped"], "lost": record.get("lost", 0)}
+                    yield Event(float(record["t"]), "recording-stopped", data, source)
+            elif isinstance(record.get("data"), dict) and is_time(record.get("t")):
                 yield Event(float(record["t"]), str(record.get("kind")), record["data"], source)
+
+
+def is_time(value: Any) -> bool:
+    return isinstance(value, (int, float)) and 0 <= value < 1e12
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:

@@ -7,11 +7,15 @@ import os
 from pathlib import Path
 from typing import Any
 
+from laststep.blackbox.journal import is_time
+from laststep.blackbox.reading import read_plain
+
 MOST = 8192
+NEWEST = 600  # never thinned
 
 
 class SampleWriter:
-    """Appends samples; every second one of the older half goes when the file is full."""
+    """Appends samples; every second one of the older goes when the file is full."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -34,8 +38,7 @@ class SampleWriter:
 
     def _thin(self) -> None:
         lines = self._path.read_bytes().splitlines(keepends=True)
-        half = len(lines) // 2
-        kept = lines[:half:2] + lines[half:]
+        kept = lines[:-NEWEST:2] + lines[-NEWEST:]
         fresh = self._path.with_name(self._path.name + ".new")
         fresh.write_bytes(b"".join(kept))
         fresh.chmod(0o600)
@@ -46,16 +49,12 @@ class SampleWriter:
 
 
 def read_samples(path: Path) -> list[dict[str, Any]]:
-    try:
-        content = path.read_bytes()
-    except OSError:
-        return []
     samples = []
-    for line in content.splitlines():
+    for line in read_plain(path).splitlines():
         try:
             sample = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        if isinstance(sample, dict) and isinstance(sample.get("t"), (int, float)):
+        if isinstance(sample, dict) and is_time(sample.get("t")):
             samples.append(sample)
     return samples

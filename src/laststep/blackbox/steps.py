@@ -7,6 +7,8 @@ import os
 import struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from laststep.blackbox.reading import read_plain
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -18,8 +20,6 @@ LEVELS_AT = struct.Struct("<8sII")
 LEVEL = struct.Struct("<QI")
 NOW_AT = 512
 NOW = struct.Struct("<QBxxxxxxxQdQ")
-LOST_AT = 640
-LOST = struct.Struct("<Q16s")
 # (every how many steps, how many slots): 65,536 newest steps, then ever coarser history. 6.5 MB in all, for ever
 LEVELS = ((1, 65536), (16, 16384), (256, 8192), (4096, 8192), (65536, 8192))
 PHASES = ("", "step", "between", "validation", "epoch-end", "start", "evaluate", "predict")
@@ -88,10 +88,12 @@ class StepWriter:
             self._map: Any = mmap.mmap(fd, size) if self.mapped else _Positioned(fd)
         except BaseException:
             os.close(fd)
+            os.unlink(path)  # a half-allocated ring would keep the last free blocks from the program
             raise
         if self.mapped:
             os.close(fd)  # the mapping stays; the host gets its descriptor back
         self._seq = 0
+        self._last = 0
 
     def write(
         self,
@@ -106,12 +108,13 @@ class StepWriter:
         data_wait: float = NAN,
     ) -> None:
         values = (number, time, duration, data_wait, loss, learning_rate, epoch, batch, fit & 0xFFFF, 0, number)
+        before, self._last = self._last, number
         self._put(self._bases[0] + (number % 65536) * 64, values)
-        if number & 15:
+        if number >> 4 == before >> 4:
             return
         for level in (1, 2, 3, 4):
             every, slots = LEVELS[level]
-            if number % every:
+            if number // every == before // every:
                 return
             self._put(self._bases[level] + (number // every % slots) * 64, values)
 
@@ -129,14 +132,6 @@ class StepWriter:
         else:
             self._map.put(NOW_AT, NOW.pack(seq, phase, number, time, seq))
 
-    def note_lost(self, events: int, because: str) -> None:
-        """Events that could not be written: said here, since the journal can't say it itself."""
-        record = LOST.pack(events, because.encode()[:16])
-        if self.mapped:
-            self._map[LOST_AT : LOST_AT + LOST.size] = record
-        else:
-            self._map.put(LOST_AT, record)
-
 
 class _Positioned:
     """pwrite where mapping is not safe; the identity check keeps us out of a reused descriptor."""
@@ -149,9 +144,12 @@ class _Positioned:
         self._identity = (status.st_dev, status.st_ino)
 
     def put(self, offset: int, content: bytes) -> None:
-        status = os.fstat(self._fd)
-        if (status.st_dev, status.st_ino) == self._identity:
-            os.pwrite(self._fd, content, offset)
+        try:
+            status = os.fstat(self._fd)
+            if (status.st_dev, status.st_ino) == self._identity:
+                os.pwrite(self._fd, content, offset)
+        except OSError:
+            pass  # a full disk, a closed descriptor: the step is lost, the program goes on
 
 
 def _header(levels: tuple[tuple[int, int], ...]) -> bytes:
@@ -164,16 +162,11 @@ class Record(NamedTuple):
 
     steps: list[Step]
     now: Now | None = None
-    lost: int = 0
-    lost_because: str = ""
 
 
 def read_steps(path: Path) -> Record:
-    """All whole slots in order of their number, the last mark, and what the journal lost."""
-    try:
-        content = path.read_bytes()
-    except OSError:
-        return Record([])
+    """All whole slots in order of their number, and the last mark."""
+    content = read_plain(path)
     if len(content) < HEADER or content[:8] != MAGIC or LEVELS_AT.unpack_from(content)[1] != SLOT.size:
         return Record([])
     body = content[HEADER : HEADER + (len(content) - HEADER) // SLOT.size * SLOT.size]
@@ -182,9 +175,7 @@ def read_steps(path: Path) -> Record:
         number = slot[0]
         if number and number == slot[10]:
             found[number] = Step._make(slot[:9])
-    lost, because = LOST.unpack_from(content, LOST_AT)
-    steps = [found[number] for number in sorted(found)]
-    return Record(steps, _read_now(content), lost, because.rstrip(b"\0").decode("ascii", "replace"))
+    return Record([found[number] for number in sorted(found)], _read_now(content))
 
 
 def _read_now(content: bytes) -> Now | None:
@@ -196,10 +187,7 @@ def _read_now(content: bytes) -> Now | None:
 
 def compact(path: Path) -> None:
     """After the end: keep the slots in use, give the rest of the disk back."""
-    try:
-        content = path.read_bytes()
-    except OSError:
-        return
+    content = read_plain(path)
     if content[:8] != MAGIC:
         return
     used = [

@@ -1,4 +1,4 @@
-"""run a small broken training that comes with laststep, and show the answer"""
+"""run a small broken training that ships with laststep; read why"""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 from laststep import demos
-from laststep.blackbox import folder as folders
 from laststep.settings import read_settings
 
 EXAMPLES = ("laststep demo --list", "laststep demo early-stop-swallowed")
@@ -33,11 +32,10 @@ def run(asked: argparse.Namespace) -> int:
     if importlib.util.find_spec("tensorflow") is None:
         print("laststep: the demos train with TensorFlow, which is not installed here", file=sys.stderr)
         return 2
-    from laststep.commands.run import run_recorded
+    from laststep.commands.run import run_here
 
-    settings = read_settings({"dir": asked.dir})
-    print(f"$ laststep run python {known[name].name}      # {_first_line(known[name])}", file=sys.stderr)
-    return run_recorded([sys.executable, str(known[name])], folders.create_run(settings.dir), settings)
+    print(f"# {_first_line(known[name])}\n$ laststep run python {known[name].name}", file=sys.stderr)
+    return run_here([sys.executable, str(known[name])], read_settings({"dir": asked.dir}))
 
 
 def _first_line(path: Path) -> str:

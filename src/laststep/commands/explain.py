@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
+import textwrap
 
 from laststep.rule import all_rules
 
@@ -23,5 +24,19 @@ def run(asked: argparse.Namespace) -> int:
         hint = f"; did you mean {near[0]}?" if near else "; `laststep rules` lists them"
         print(f"laststep: no rule called {asked.rule}{hint}", file=sys.stderr)
         return 2
-    print(f"{rule.name} ({rule.symptom})\n\n{rule.explanation}")
+    print(f"{rule.name} ({rule.symptom})\n\n{_narrow(rule.explanation)}")
     return 0
+
+
+def _narrow(text: str) -> str:
+    """Paragraphs of an explanation, wrapped anew to 80 columns; headings stand at the left."""
+    wrapped = []
+    for paragraph in text.split("\n\n"):
+        heading, _, body = paragraph.partition("\n") if "\n    " in paragraph else ("", "", paragraph)
+        wrapped.append(heading) if heading else None
+        indent = "    " if heading or paragraph.startswith("    ") else ""
+        wrapped += textwrap.wrap(
+            " ".join(body.split()), 80, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+        )
+        wrapped.append("")
+    return "\n".join(wrapped).rstrip()

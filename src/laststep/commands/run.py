@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -14,26 +15,39 @@ EXAMPLES = (
     "laststep run python train.py --epochs 10",
     "laststep run train.py",
     "laststep run -m mypackage.train",
-    "laststep run --quiet -- python -u train.py    (no answer at the end; `laststep why` has it)",
+    "laststep run --quiet -- python -u train.py     (no answer; ask laststep why)",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.usage = "laststep run [--quiet] [--dir DIR] [--] python train.py …"
+    parser.usage = "laststep run [options] [--] python train.py …"
     parser.add_argument("--quiet", action="store_const", const=True, help="no answer at the end")
     parser.add_argument("--dir", help="where run folders go (default: .laststep here; also LASTSTEP_DIR)")
     parser.add_argument("--keep-runs", type=int, metavar="N", help="how many runs to keep (default: 50)")
     parser.add_argument("--keep-size", metavar="SIZE", help="how much they may take together (default: 1 GB)")
-    parser.add_argument("command", nargs=argparse.REMAINDER, help="the command, as you would type it")
+
+
+def split(argv: list[str]) -> tuple[list[str], list[str]]:
+    """(our own options, the command): what follows the first word that is not an option of ours is the user's."""
+    takes_value = ("--dir", "--keep-runs", "--keep-size")
+    ours = (*takes_value, "--quiet", "--help", "-h")
+    at = 0
+    while at < len(argv) and argv[at].partition("=")[0] in ours:
+        at += 2 if argv[at] in takes_value else 1
+    return argv[:at], argv[at + 1 :] if argv[at : at + 1] == ["--"] else argv[at:]
 
 
 def run(asked: argparse.Namespace) -> int:
-    command = asked.command[1:] if asked.command[:1] == ["--"] else asked.command
+    command = asked.command
     if not command:
         print("laststep: what should be run? laststep run python train.py", file=sys.stderr)
         return 2
     options = {name: getattr(asked, name) for name in ("dir", "quiet", "keep_runs", "keep_size")}
-    settings = read_settings(options)
+    return run_here(command, read_settings(options))
+
+
+def run_here(command: list[str], settings: Settings) -> int:
+    """Recorded where there is a place for it, bare where there is none or where it is switched off."""
     if os.environ.get("LASTSTEP_OFF") == "1":
         return run_bare(command)
     try:
@@ -64,6 +78,7 @@ def run_recorded(command: list[str], folder: Path, settings: Settings) -> int:
     except OSError as error:
         if supervisor.pid:
             raise
+        shutil.rmtree(folder, ignore_errors=True)
         return cannot_start(supervisor.command, error)
     if not settings.quiet:
         answer(folder)
@@ -80,12 +95,12 @@ def cannot_start(command: list[str], error: OSError) -> int:
 def answer(folder: Path) -> None:
     """The page, on stderr, after the end. A healthy run gets one quiet line."""
     from laststep.commands.why import terminal_settings
-    from laststep.diagnose import diagnose
+    from laststep.diagnose import read_diagnosis
     from laststep.reports.terminal import page
-    from laststep.run import DamagedRun, Run
+    from laststep.run import DamagedRun
 
     try:
-        diagnosis = diagnose(Run.load(folder))
+        diagnosis = read_diagnosis(folder)
     except DamagedRun:
         print(f"laststep: the run folder {folder} is gone or damaged; there is no answer", file=sys.stderr)
         return

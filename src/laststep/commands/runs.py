@@ -9,6 +9,7 @@ from pathlib import Path
 
 from laststep.blackbox import folder as folders
 from laststep.reports import words
+from laststep.reports.terminal import clean
 from laststep.settings import read_settings
 
 EXAMPLES = ("laststep runs", "laststep runs --prune --keep-runs 10")
@@ -42,14 +43,21 @@ def run(asked: argparse.Namespace) -> int:
 
 
 def _line(folder: Path, width: int) -> str:
-    from laststep.diagnose import diagnose
-    from laststep.run import DamagedRun, Run
+    from laststep.diagnose import NONSENSE, read_diagnosis
+    from laststep.run import DamagedRun
 
     try:
-        diagnosis = diagnose(Run.load(folder))
-    except DamagedRun:
-        return f"{folder.name:22} damaged"
-    cause = diagnosis.findings[0].rule if diagnosis.findings else "-"
-    command = " ".join(diagnosis.run.command)
-    line = f"{folder.name:22} {diagnosis.outcome:9} {cause:26} {words.span(diagnosis.run.seconds):>8}  {command}"
+        diagnosis = read_diagnosis(folder)
+        cause = diagnosis.findings[0].rule if diagnosis.findings else "-"
+        seconds = words.span(diagnosis.run.seconds)
+        line = f"{folder.name:20} {diagnosis.outcome:8} {cause:25} {seconds:>6}  {_short(diagnosis.run.command)}"
+    except (DamagedRun, *NONSENSE):
+        return f"{folder.name:20} damaged"
+    line = clean(line)
     return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def _short(command: list[str]) -> str:
+    """The script and its arguments: which Python it was is rarely the question."""
+    is_python = bool(command) and Path(command[0]).name.startswith("python")
+    return " ".join(command[1:] if is_python and len(command) > 1 else command)

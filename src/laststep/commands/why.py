@@ -12,10 +12,10 @@ from laststep.blackbox.folder import find_run
 from laststep.settings import read_settings
 
 EXAMPLES = (
-    "laststep why                        the newest run here",
-    "laststep why 20261116-0301          a run by its id, or the beginning of it",
-    "laststep why -v                     everything: the stack, all that was ruled out",
-    "laststep why --json | jq .findings  for programs",
+    "laststep why                  the newest run here",
+    "laststep why 20261116-0301    a run by its id, or the beginning of it",
+    "laststep why -v               the stack too, and all that was ruled out",
+    "laststep why --json           for programs",
 )
 
 
@@ -27,17 +27,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(asked: argparse.Namespace) -> int:
-    from laststep.diagnose import diagnose
+    from laststep.diagnose import NONSENSE, read_diagnosis
     from laststep.reports import json, terminal
-    from laststep.run import Run
+    from laststep.run import DamagedRun
 
     settings = read_settings({"dir": asked.dir})
-    diagnosis = diagnose(Run.load(find_run(asked.run, settings.dir)))
-    if asked.json:
-        print(json.page(diagnosis))
-    else:
-        width, colour = terminal_settings(sys.stdout)
-        sys.stdout.write(terminal.page(diagnosis, width, colour, asked.verbose))
+    folder = find_run(asked.run, settings.dir)
+    diagnosis = read_diagnosis(folder)
+    width, colour = terminal_settings(sys.stdout)
+    try:
+        page = json.page(diagnosis) + "\n" if asked.json else terminal.page(diagnosis, width, colour, asked.verbose)
+    except NONSENSE as error:
+        raise DamagedRun(f"{folder} holds a record that makes no sense ({error})") from error
+    sys.stdout.write(page)
     return 0
 
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import functools
+
+# Loaded now, not when an exception is on its way: loading it executes a string (namedtuple), and CPython then
+# forgets that the program is to die of SIGINT after a KeyboardInterrupt.
+import linecache
 import os
 import re
 import sys
@@ -58,8 +62,6 @@ def place(filename: str, line: int, function: str = "") -> Place:
 
 
 def source_line(filename: str, line: int) -> str:
-    import linecache
-
     return linecache.getline(filename, line).strip()[:200]
 
 
@@ -255,7 +257,6 @@ def _value_of(node: Any, frame: FrameType) -> dict[str, Any]:
 @functools.lru_cache(maxsize=4)
 def _parse(filename: str) -> Any:
     import ast
-    import linecache
 
     try:
         return ast.parse("".join(linecache.getlines(filename)))

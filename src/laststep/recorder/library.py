@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from laststep.recorder import state
-from laststep.recorder.guard import guard
+from laststep.recorder.guard import attempt, guard
 from laststep.recorder.probes import exceptions
 
 if TYPE_CHECKING:
@@ -67,16 +67,20 @@ def _spawn_watcher(folder: Path) -> None:
 def step_done(loss: float | None) -> None:
     """Outside a recorded process this does nothing: a script keeps its calls when it runs bare."""
     if state.current is not None:
-        state.current.hand_step(math.nan if loss is None else float(loss))
+        guard("library", _step, state.current, loss)
+
+
+def _step(recorder: state.Recorder, loss: float | None) -> None:
+    number, _ = attempt(float, math.nan if loss is None else loss)
+    recorder.hand_step(math.nan if number is None else number)
 
 
 def diagnose_here(run: str | None) -> Diagnosis:
     from pathlib import Path
 
     from laststep.blackbox.folder import find_run
-    from laststep.diagnose import diagnose
-    from laststep.run import Run
+    from laststep.diagnose import read_diagnosis
 
     if run is None and state.current is not None:
-        return diagnose(Run.load(Path(state.current.folder)))
-    return diagnose(Run.load(find_run(run)))
+        return read_diagnosis(Path(state.current.folder))
+    return read_diagnosis(find_run(run))

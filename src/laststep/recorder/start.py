@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 
+from laststep.blackbox.claim import CLAIM, claimed_by_another, start_time
 from laststep.recorder import imports, patch, state
 from laststep.recorder.guard import guard, on_failure
 
@@ -67,12 +68,12 @@ def stop() -> None:
 
 def _claim(folder: str) -> bool:
     """Only one living process of a run is recorded; after an exec, or when it is dead, the next one may be."""
-    path = os.path.join(folder, "recorded")
+    path = os.path.join(folder, CLAIM)
     for _ in range(2):
         try:
             fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         except FileExistsError:
-            if _claimed_by_living(path):
+            if claimed_by_another(folder):
                 return False
             os.unlink(path)
             continue
@@ -80,20 +81,3 @@ def _claim(folder: str) -> bool:
         os.close(fd)
         return True
     return False
-
-
-def _claimed_by_living(path: str) -> bool:
-    with open(path, encoding="ascii") as claim:
-        pid, _, started = claim.read().partition(" ")
-    if not pid.isdigit() or int(pid) == os.getpid():
-        return False
-    return start_time(int(pid)) == started and started != ""
-
-
-def start_time(pid: int) -> str:
-    """When a process began, in the kernel's own ticks: with the pid it names one process for good."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as stat:
-            return stat.read().rpartition(b")")[2].split()[19].decode()
-    except (OSError, IndexError):
-        return ""

@@ -23,7 +23,8 @@ class Recorder:
         self.folder = folder
         self.handover: tuple[str, str | None] | None = None
         self.pid = os.getpid()
-        self.journal = JournalWriter(os.path.join(folder, f"recorder.{self.pid}.jsonl"), "recorder")
+        self._tag = _free_tag(folder, self.pid)
+        self.journal = JournalWriter(os.path.join(folder, f"recorder.{self._tag}.jsonl"), "recorder")
         self.steps: StepWriter | None = None
         self.count = 0
         self.fits = 0
@@ -42,15 +43,13 @@ class Recorder:
                 self.dropped[kind] = self.dropped.get(kind, 0) + 1
                 return
         self.journal.write(kind, data)
-        if self.journal.stopped and self.steps is not None:
-            self.steps.note_lost(self.journal.dropped, self.journal.stopped)
 
     def _open_steps(self) -> StepWriter | None:
         try:
-            self.steps = StepWriter(os.path.join(self.folder, f"steps.{self.pid}"))
+            self.steps = StepWriter(os.path.join(self.folder, f"steps.{self._tag}"))
         except OSError as error:
+            self.mark = self.step = self._open_steps = _nothing  # type: ignore[method-assign]
             self.event("recording-stopped", what="steps", because=str(error))
-            self.mark = self.step = _nothing  # type: ignore[method-assign]
         return self.steps
 
     def mark(self, phase: int, at: float) -> None:
@@ -83,6 +82,15 @@ class Recorder:
         duration = now - self._last_end if self._last_end else NAN
         self._last_end = now
         self.step(now, duration, loss)
+
+
+def _free_tag(folder: str, pid: int) -> str:
+    """The pid; after an exec in the same process, 77-2: the first program's record stays."""
+    tag, number = str(pid), 1
+    while os.path.exists(os.path.join(folder, f"recorder.{tag}.jsonl")):
+        number += 1
+        tag = f"{pid}-{number}"
+    return tag
 
 
 def _nothing(*args: Any, **kwargs: Any) -> None:

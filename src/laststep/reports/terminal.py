@@ -12,6 +12,7 @@ from laststep.reports import words
 MOST_RULED_OUT = 5
 MOST_UNCHECKED = 3
 CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+NUMBER_AND_UNIT = re.compile(r"(\d) (s|min|h|days|B|KB|MB|GB)\b")  # kept together when a line breaks
 OUTCOME_COLOURS = {"finished": "32", "running": "36", "stopped": "33", "crashed": "31", "stalled": "33"}
 
 
@@ -37,11 +38,11 @@ class Page:
 
     def text(self, text: str, first: str = "  ", rest: str = "  ") -> None:
         """One paragraph; what came from the program is stripped of control characters."""
-        for line in clean(text).splitlines() or [""]:
+        for line in NUMBER_AND_UNIT.sub("\\1\u00a0\\2", clean(text)).splitlines() or [""]:
             wrapped = textwrap.wrap(
                 line, self.width - 1, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
             )
-            self.lines += wrapped or [""]
+            self.lines += [line.replace("\u00a0", " ") for line in wrapped] or [""]
             first = rest
 
     def item(self, text: str) -> None:
@@ -77,11 +78,10 @@ def page(diagnosis: Diagnosis, width: int = 80, colour: bool = False, verbose: b
     out.text(" ".join(run.command), "", "")
     out.heading("What happened")
     out.text(_what_happened(diagnosis))
-    if run.lost:
-        because = words.ERRNO.get(run.lost_because, run.lost_because)
-        out.text(
-            f"Recording stopped early ({because}); the program was not disturbed, but {run.lost} events are missing."
-        )
+    stopped = run.last("recording-stopped")
+    if stopped is not None:
+        because = words.ERRNO.get(str(stopped.get("because")), str(stopped.get("because")))
+        out.text(f"Recording stopped early ({because}): what came later is not known. The program was not disturbed.")
     for number, finding in enumerate(diagnosis.findings):
         if number == 0 or verbose:
             _tell(out, finding, diagnosis)
@@ -105,7 +105,7 @@ def _what_happened(diagnosis: Diagnosis) -> str:
     verbs = {
         "finished": "The program finished",
         "running": "The program is running",
-        "stopped": "Training stopped before its time",
+        "stopped": "Training stopped early",
         "crashed": "The program crashed",
         "stalled": "The program is alive and gets nowhere",
     }

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 from laststep.blackbox import folder as folders
+from laststep.blackbox.claim import start_time
 from laststep.blackbox.samples import SampleWriter
-from laststep.recorder.start import start_time
 from laststep.supervisor.autopsy import Autopsy, signal_of_fault, tidy
 from laststep.supervisor.gpu import Gpus
 from laststep.supervisor.kernel_log import KernelLog

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import time
@@ -23,7 +24,7 @@ ENVIRONMENT_PREFIXES = (
     *("TF_", "KERAS_", "XLA_", "CUDA_", "JAX_", "NCCL_"),
     *("OMP_", "MKL_", "KMP_", "MALLOC_", "SLURM_JOB"),
 )
-SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH")
+SECRET = {"KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PWD", "CREDENTIAL", "CREDENTIALS", "AUTH"}
 
 
 def environment_worth_keeping(environ: dict[str, str]) -> dict[str, str]:
@@ -31,8 +32,13 @@ def environment_worth_keeping(environ: dict[str, str]) -> dict[str, str]:
     return {
         name: value[:300]
         for name, value in environ.items()
-        if name.startswith(ENVIRONMENT_PREFIXES) and not any(word in name.upper() for word in SECRET)
+        if name.startswith(ENVIRONMENT_PREFIXES) and not speaks_of_a_secret(name)
     }
+
+
+def speaks_of_a_secret(name: str) -> bool:
+    """By whole words: --api-key does, --tokenizer and --max-tokens do not."""
+    return not SECRET.isdisjoint(re.split(r"[^A-Z]+", name.upper()))
 
 
 def hide_secrets(command: list[str]) -> list[str]:
@@ -41,7 +47,7 @@ def hide_secrets(command: list[str]) -> list[str]:
     hide_next = False
     for word in command:
         name, equals, _ = word.partition("=")
-        secret = any(part in name.upper().replace("-", "_") for part in SECRET)
+        secret = speaks_of_a_secret(name)
         if hide_next and not word.startswith("-"):
             shown.append("…")
         elif secret and equals:
@@ -84,17 +90,15 @@ class Arrived(NamedTuple):
     si_pid: int = 0
 
 
-def wait_for_signal(wanted: list[signal.Signals], seconds: float) -> Arrived | None:
-    """The next of these blocked signals; None when none comes in time."""
-    if hasattr(signal, "sigtimedwait"):
-        info = signal.sigtimedwait(wanted, seconds)
-        return Arrived(info.si_signo, info.si_code, info.si_pid) if info is not None else None
-    for _ in range(int(seconds / 0.05)):
-        pending = signal.sigpending() & set(wanted)
-        if pending:
-            return Arrived(signal.sigwait(pending))
-        time.sleep(0.05)
-    return None
+def wait_for_signal(wanted: list[signal.Signals]) -> Arrived:
+    """The next of these blocked signals.
+
+    Not sigtimedwait: after a stop and a continue CPython's returns a siginfo that nobody filled.
+    """
+    if hasattr(signal, "sigwaitinfo"):
+        info = signal.sigwaitinfo(wanted)
+        return Arrived(info.si_signo, info.si_code, info.si_pid)
+    return Arrived(signal.sigwait(wanted))
 
 
 class Supervisor:
@@ -122,18 +126,19 @@ class Supervisor:
         from laststep.supervisor.gpu import Gpus
         from laststep.supervisor.watch import Watcher
 
+        places = [working_directory(), self.folder]
         gpus = Gpus()
         autopsy = Autopsy(self._journal, self.folder, gpus, kernel)
-        autopsy.before([Path.cwd(), self.folder])
+        autopsy.before(places)
         samples = SampleWriter(self.folder / folders.SAMPLES)
-        watcher = Watcher(self.pid, samples, [Path.cwd(), self.folder], gpus, autopsy.note_groups)
+        watcher = Watcher(self.pid, samples, places, gpus, autopsy.note_groups)
         watcher.start()
         status = self._wait()
         ended = time.time()
         watcher.stop()
         self._relay.finish()
         code, number = _split(status)
-        disks = [entry["path"] for entry in watcher.last.get("disks", [])] or [str(Path.cwd()), str(self.folder)]
+        disks = [entry["path"] for entry in watcher.last.get("disks", [])] or [str(place) for place in places]
         autopsy.after(watcher.tree, disks)
         self._note_blindness()
         self._journal.write(
@@ -171,9 +176,7 @@ class Supervisor:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
                 return status
-            info = wait_for_signal(wanted, 1.0)
-            if info is None:
-                continue
+            info = wait_for_signal(wanted)
             if info.si_signo == signal.SIGCHLD:
                 self._reap_strangers()
             else:
@@ -216,12 +219,15 @@ class Supervisor:
 
 
 def open_journal(folder: Path) -> JournalWriter:
-    """The supervisor's journal, locked for as long as it records: so others know that the run is going on."""
-    import fcntl
+    """The supervisor's journal; the folder is held for as long as it records, so others know it is going on."""
+    return JournalWriter(folder / folders.SUPERVISOR_JOURNAL, "supervisor", held=folders.hold(folder))
 
-    journal = JournalWriter(folder / folders.SUPERVISOR_JOURNAL, "supervisor")
-    fcntl.flock(journal.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return journal
+
+def working_directory() -> Path:
+    try:
+        return Path.cwd()
+    except OSError:  # deleted under us
+        return Path("/")
 
 
 def describe_run(journal: JournalWriter, command: list[str], began: float) -> None:
@@ -229,7 +235,7 @@ def describe_run(journal: JournalWriter, command: list[str], began: float) -> No
         "run",
         {
             "command": hide_secrets(command),
-            "cwd": os.getcwd(),
+            "cwd": str(working_directory()),
             "host": os.uname().nodename,
             "system": f"{os.uname().sysname} {os.uname().release}",
             "laststep": laststep.__version__,

@@ -126,7 +126,8 @@ def _seen(source: Any, rank: int, depth: int) -> None:
         _lead, _rival = source, None  # the leading one has gone silent
         _tell_loop(depth + 1)
     else:
-        _rival = source
+        if rank == _lead_rank:
+            _rival = source
         return
     recorder = state.current
     if recorder is not None:

@@ -57,7 +57,8 @@ def killed_by_signal(run: Run) -> Answer:
     if by_whom:
         evidence.append(by_whom)
     elif name == "SIGKILL":
-        evidence.append(Evidence("the kernel does not tell who sends SIGKILL, and the program did not send it itself"))
+        seen = ", and the program did not send it itself" if run.has("recorder") else ""
+        evidence.append(Evidence(f"the kernel does not tell who sends SIGKILL{seen}"))
     evidence.append(progress(run))
     own = sent_by_itself(run, name)
     meaning = MEANINGS.get(name, "somebody sent it")

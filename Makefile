@@ -1,0 +1,66 @@
+# Every target sets up what it needs; `make` alone lists them. PYTHON=python3.12 make … chooses the Python.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install -qq --no-input --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
+DEMOS := early-stop-swallowed exploding-loss crash-in-native-code
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test-fast test test-all lint bench docs
+
+help:
+	@echo "make demo        three small trainings die in three ways; read why (about two minutes, most of it the install)"
+	@echo "make setup       .venv with laststep, TensorFlow and the tools; does nothing when it is there"
+	@echo "make test-fast   the tests that need no TensorFlow (under 2 minutes)"
+	@echo "make test        all tests but the longest"
+	@echo "make test-all    all tests"
+	@echo "make lint        ruff and mypy"
+	@echo "make bench       what recording costs, measured: a table and JSON"
+	@echo "make docs        the pages and tables that are generated from the code"
+
+setup: .venv/.setup
+
+# Where the venv module has no pip of its own (Debian without python3-venv), the pip outside puts one in.
+.venv/bin/python:
+	@echo "making .venv with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv .venv >/dev/null 2>&1 || { $(PYTHON) -m venv --clear --without-pip .venv \
+	  && $(PYTHON) -m pip --python .venv/bin/python install --quiet pip; }
+
+.venv/.setup: pyproject.toml | .venv/bin/python
+	@echo "installing laststep, TensorFlow for the CPU and the tools"
+	@$(PIP) -e '.[test]'
+	@touch $@ .venv/.demo
+
+.venv/.demo: pyproject.toml | .venv/bin/python
+	@echo "installing laststep and TensorFlow for the CPU (about 300 MB)"
+	@$(PIP) -e '.[demo]'
+	@touch $@
+
+# The demos die on purpose, so their exit statuses are not make's.
+demo: .venv/.demo
+	@for name in $(DEMOS); do \
+	  echo; echo "────────────────────────────────────────────────────────────────────────────────"; \
+	  TF_CPP_MIN_LOG_LEVEL=3 TF_ENABLE_ONEDNN_OPTS=0 $(BIN)/laststep demo $$name || true; \
+	done
+	@echo "────────────────────────────────────────────────────────────────────────────────"
+	@echo "More of them: $(BIN)/laststep demo --list      Your own: $(BIN)/laststep run python train.py"
+
+test-fast: .venv/.setup
+	@$(PYTEST) -m "not slow and not all"
+
+test: .venv/.setup
+	@$(PYTEST) -m "not all"
+
+test-all: .venv/.setup
+	@$(PYTEST)
+
+lint: .venv/.setup
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy --strict src
+
+bench: .venv/.setup
+	@$(BIN)/python bench/run.py
+
+docs: .venv/.setup
+	@$(BIN)/python docs/generate.py
+	@$(BIN)/python docs/make_picture.py

@@ -1,0 +1,369 @@
+"""Run a scenario for real, with or without laststep, once per test session, and keep all that came of it."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import fcntl
+import functools
+import json
+import os
+import pickle
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from laststep.blackbox.journal import read_journal
+from laststep.event import Event
+
+SCENARIOS = Path(__file__).parent / "scenarios"
+LASTSTEP = [sys.executable, "-m", "laststep"]
+HERE = "# <- here"
+READY = b"READY"
+MOST_SECONDS = 120.0
+DIRECTIVES = {"expect", "exit", "outcome", "do", "to", "memory", "when"}
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One small real train.py, and what its docstring says must come of it.
+
+    expect:  the rule of findings[0], or `healthy`: no finding at all
+    exit:    the exit code, or the name of the signal that it dies of
+    outcome: finished, stopped or crashed
+    do:      `signal SIGTERM`: sent once the program has written the line READY on stdout
+    to:      who gets it: supervisor (the default), program, or group (all of them at once)
+    memory:  run in a fresh memory control group with this limit
+    when:    `all`: only in `make test-all`
+    """
+
+    name: str
+    title: str
+    expect: str
+    exit: int
+    outcome: str
+    signal: int | None = None
+    to: str = "supervisor"
+    memory: int | None = None
+    only_in_all: bool = False
+    here: int | None = None
+
+    @property
+    def path(self) -> Path:
+        return SCENARIOS / f"{self.name}.py"
+
+    @property
+    def rule(self) -> str:
+        """The rule that the file is about, whatever it expects."""
+        return self.name.split("__")[0].replace("_", "-")
+
+    @property
+    def is_near_miss(self) -> bool:
+        return "__near_miss" in self.name
+
+
+def read_scenario(path: Path) -> Scenario:
+    source = path.read_text()
+    text = ast.get_docstring(ast.parse(source)) or ""
+    said = dict(re.findall(r"^(\w+): (.+?)\s*$", "\n".join(text.splitlines()[1:]), re.MULTILINE))
+    if not said.keys() <= DIRECTIVES or not said.keys() >= {"expect", "exit", "outcome"}:
+        raise ValueError(f"{path.name}: directives {sorted(said)}")
+    if said.get("to", "supervisor") not in ("supervisor", "program", "group"):
+        raise ValueError(f"{path.name}: to: {said['to']}")
+    marked = [number for number, line in enumerate(source.splitlines(), 1) if line.rstrip().endswith(HERE)]
+    if len(marked) > 1:
+        raise ValueError(f"{path.name}: {len(marked)} lines are marked with {HERE}")
+    return Scenario(
+        name=path.stem,
+        title=text.splitlines()[0],
+        expect=said["expect"],
+        exit=_exit_status(said["exit"]),
+        outcome=said["outcome"],
+        signal=_signal_to_send(said["do"]) if "do" in said else None,
+        to=said.get("to", "supervisor"),
+        memory=int(said["memory"][:-1]) * UNITS[said["memory"][-1]] if "memory" in said else None,
+        only_in_all=said.get("when") == "all",
+        here=marked[0] if marked else None,
+    )
+
+
+def _exit_status(text: str) -> int:
+    return -int(signal.Signals[text]) if text.startswith("SIG") else int(text)
+
+
+def _signal_to_send(text: str) -> int:
+    verb, name = text.split()
+    if verb != "signal":
+        raise ValueError(f"do: {text}")
+    return int(signal.Signals[name])
+
+
+@functools.cache
+def all_scenarios() -> tuple[Scenario, ...]:
+    return tuple(read_scenario(path) for path in sorted(SCENARIOS.glob("*.py")))
+
+
+def scenario(name: str) -> Scenario:
+    return next(found for found in all_scenarios() if found.name == name)
+
+
+@dataclass
+class Ran:
+    """What a program wrote and how it ended; with laststep also the record and the answer."""
+
+    status: int
+    stdout: bytes
+    stderr: bytes
+    cwd: Path
+    seconds: float
+    folder: Path | None = None
+    why: dict[str, Any] = field(default_factory=dict)
+    page: str = ""  # of `laststep why`, for people
+
+    def events(self) -> list[Event]:
+        assert self.folder is not None
+        journals = [self.folder / "supervisor.jsonl", *sorted(self.folder.glob("recorder.*.jsonl"))]
+        return [event for path in journals for event in read_journal(path)]
+
+    @property
+    def answer_at(self) -> int:
+        """Where the program's own stderr ends and laststep's answer begins."""
+        assert self.folder is not None
+        head = f"\nlaststep · {self.folder.name}".encode()
+        line = b"laststep: finished, nothing to report"
+        at = self.stderr.rfind(head)
+        return at if at >= 0 else self.stderr.rfind(line)
+
+    @property
+    def own_stderr(self) -> bytes:
+        assert self.answer_at >= 0, f"no answer of laststep on stderr:\n{self.stderr.decode()}"
+        return self.stderr[: self.answer_at]
+
+    @property
+    def answer(self) -> str:
+        assert self.answer_at >= 0, f"no answer of laststep on stderr:\n{self.stderr.decode()}"
+        return self.stderr[self.answer_at :].decode()
+
+
+class CannotRun(Exception):
+    """This machine can't do what the scenario needs; the test is skipped with this reason."""
+
+
+def run_scenario(asked: Scenario, base: Path, recorded: bool) -> Ran:
+    """For real, once per session: whoever comes second, in whichever process, gets the same result."""
+    return _once(base, f"{asked.name}.{recorded}", lambda cwd: _run(asked, asked.path, cwd, recorded))
+
+
+def run_program(path: Path, base: Path, recorded: bool) -> Ran:
+    """Any program that ends by itself, in the same way."""
+    plain = Scenario(path.stem, "", "healthy", 0, "finished")
+    return _once(base, f"program.{path.stem}.{recorded}", lambda cwd: _run(plain, path, cwd, recorded))
+
+
+def _once(base: Path, name: str, make: Any) -> Ran:
+    kept = base / f"{name}.pickle"
+    with open(base / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            cwd = base / name
+            shutil.rmtree(cwd, ignore_errors=True)
+            cwd.mkdir()
+            try:
+                made = make(cwd)
+            except (AssertionError, CannotRun) as error:  # a result too: not to be waited for again
+                made = error
+            kept.write_bytes(pickle.dumps(made))
+        result = pickle.loads(kept.read_bytes())
+    if isinstance(result, Exception):
+        raise result
+    assert isinstance(result, Ran)
+    return result
+
+
+def _run(asked: Scenario, source: Path, cwd: Path, recorded: bool) -> Ran:
+    shutil.copyfile(source, cwd / "train.py")
+    home = cwd / "laststep"
+    command = [sys.executable, "train.py"]
+    if recorded:
+        command = [*LASTSTEP, "run", *command]
+    with _memory_group(asked.memory) as procs:
+        ran = _watch(_in_group(command, procs), asked, cwd, environment(cwd, home), home if recorded else None)
+    if recorded:
+        _ask(ran, home, environment(cwd, home))
+        _nothing_swallowed(ran)
+    return ran
+
+
+def environment(cwd: Path, home: Path) -> dict[str, str]:
+    """Little, and the same for all: nothing of this machine's own settings."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "VIRTUAL_ENV") if name in os.environ}
+    return kept | {
+        "HOME": str(cwd),
+        "LASTSTEP_DIR": str(home),
+        "TF_CPP_MIN_LOG_LEVEL": "2",
+        "CUDA_VISIBLE_DEVICES": "-1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+def _in_group(command: list[str], procs: Path | None) -> list[str]:
+    if procs is None:
+        return command
+    return ["/bin/sh", "-c", 'echo $$ > "$0" && exec "$@"', str(procs), *command]
+
+
+@contextlib.contextmanager
+def _memory_group(limit: int | None) -> Iterator[Path | None]:
+    """A fresh memory control group, version 1 or 2; gives the file that takes the process."""
+    if limit is None:
+        yield None
+        return
+    folder = _make_group(limit)
+    try:
+        yield folder / "cgroup.procs"
+    finally:
+        for _ in range(50):
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+                break
+            time.sleep(0.1)
+
+
+def _make_group(limit: int) -> Path:
+    name = f"laststep-test-{os.getpid()}-{time.monotonic_ns()}"
+    version1, version2 = Path("/sys/fs/cgroup/memory"), Path("/sys/fs/cgroup")
+    is_1 = (version1 / "memory.limit_in_bytes").exists()
+    folder = (version1 if is_1 else version2) / name
+    try:
+        if not is_1 and not (version2 / "cgroup.controllers").exists():
+            raise CannotRun("no memory control groups on this machine")
+        folder.mkdir()
+        if is_1:
+            (folder / "memory.limit_in_bytes").write_text(str(limit))
+            with contextlib.suppress(OSError):  # swap is not counted everywhere
+                (folder / "memory.memsw.limit_in_bytes").write_text(str(limit))
+        else:
+            (folder / "memory.max").write_text(str(limit))
+            with contextlib.suppress(OSError):
+                (folder / "memory.swap.max").write_text("0")
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+        raise CannotRun(f"no memory control group can be made here: {error}") from None
+    return folder
+
+
+def _watch(command: list[str], asked: Scenario, cwd: Path, env: dict[str, str], home: Path | None) -> Ran:
+    """Start it, send what is to be sent when it says READY, and collect all that it writes."""
+    began = time.monotonic()
+    process = subprocess.Popen(
+        command,
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    collected: dict[str, bytearray] = {"stdout": bytearray(), "stderr": bytearray()}
+    is_ready = threading.Event()
+    readers = [
+        threading.Thread(target=_collect, args=(getattr(process, name), into, is_ready), daemon=True)
+        for name, into in collected.items()
+    ]
+    for reader in readers:
+        reader.start()
+    try:
+        if asked.signal is not None:
+            assert _ready_or_dead(is_ready, process), f"never READY:\n{collected['stderr'].decode()[-3000:]}"
+            _send(asked, process.pid, home)
+        process.wait(max(1.0, MOST_SECONDS - (time.monotonic() - began)))
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        tail = collected["stderr"].decode(errors="replace")[-3000:]
+        raise AssertionError(f"{asked.name} still ran after {MOST_SECONDS:.0f} s:\n{tail}") from None
+    for reader in readers:
+        reader.join(10)
+    seconds = time.monotonic() - began
+    return Ran(process.returncode, bytes(collected["stdout"]), bytes(collected["stderr"]), cwd, seconds)
+
+
+def _collect(stream: Any, into: bytearray, is_ready: threading.Event) -> None:
+    while chunk := os.read(stream.fileno(), 65536):
+        into += chunk
+        if READY in into:
+            is_ready.set()
+
+
+def _ready_or_dead(is_ready: threading.Event, process: subprocess.Popen[bytes]) -> bool:
+    deadline = time.monotonic() + MOST_SECONDS
+    while not is_ready.wait(0.05):
+        if process.poll() is not None or time.monotonic() > deadline:
+            return is_ready.wait(0.5)
+    return True
+
+
+def _send(asked: Scenario, pid: int, home: Path | None) -> None:
+    assert asked.signal is not None
+    if asked.to == "group":
+        os.killpg(pid, asked.signal)
+    elif asked.to == "program" and home is not None:
+        os.kill(_program_under(home), asked.signal)
+    else:
+        os.kill(pid, asked.signal)
+
+
+def _program_under(home: Path) -> int:
+    (journal,) = home.glob("*/recorder.*.jsonl")
+    return int(journal.name.split(".")[1])
+
+
+def _ask(ran: Ran, home: Path, env: dict[str, str]) -> None:
+    folders = [folder for folder in home.glob("*") if folder.is_dir()]
+    assert len(folders) == 1, f"{len(folders)} run folders:\n{ran.stderr.decode()}"
+    ran.folder = folders[0]
+    ran.page = _laststep("why", env=env, cwd=ran.cwd)
+    ran.why = json.loads(_laststep("why", "--json", env=env, cwd=ran.cwd))
+
+
+def _laststep(*words: str, env: dict[str, str], cwd: Path) -> str:
+    done = subprocess.run([*LASTSTEP, *words], env=env, cwd=cwd, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, f"laststep {' '.join(words)} failed:\n{done.stderr}"
+    assert done.stderr == "", f"laststep {' '.join(words)} complained:\n{done.stderr}"
+    return done.stdout
+
+
+def _nothing_swallowed(ran: Ran) -> None:
+    """Loud in tests: the guard keeps our errors from the host, not from us."""
+    failed = [e for e in ran.events() if e.kind == "probe" and e.get("state") in ("failed", "removed")]
+    told = [f"{event.get('name')} {event.get('state')}: {event.get('because')}" for event in failed]
+    assert not told, "the guard swallowed errors of laststep's own:\n  " + "\n  ".join(told)
+
+
+CHANGES_EACH_TIME = (
+    (re.compile(rb"[IWEF]0000 00:00:\d+\.\d+ +\d+ "), b"<tf time pid> "),
+    (re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: "), b"<time>: "),
+    (re.compile(rb"0x[0-9a-fA-F]+"), b"0x<address>"),
+    # a progress line's clock: `1s 479ms/step`, `0s - 14ms/step`, `544ms/epoch - 272ms/step`
+    (re.compile(rb"\d+m?\d*s( -)? \d+m?u?s/(step|sample|epoch)"), b"<timing>"),
+    (re.compile(rb"\d+m?u?s/(step|sample|epoch)"), b"<timing>"),
+    (re.compile(rb" - <timing> - <timing>|(?<= - )\d+s (?=- )"), b"<timing>"),
+)
+
+
+def steady(output: bytes, cwd: Path) -> bytes:
+    """Output without what differs from one bare run to the next: clocks, process ids, addresses, our folder."""
+    output = output.replace(str(cwd).encode(), b"<cwd>")
+    for pattern, instead in CHANGES_EACH_TIME:
+        output = pattern.sub(instead, output)
+    return output

@@ -1,0 +1,17 @@
+"""EarlyStopping ends a training whose validation loss no longer gets better.
+
+expect: early-stopping
+exit: 0
+outcome: stopped
+"""
+
+import keras
+import numpy as np
+
+keras.utils.set_random_seed(1)
+x = np.random.rand(96, 4).astype("float32")
+y = np.random.rand(96).astype("float32")
+model = keras.Sequential([keras.layers.Dense(64, activation="relu"), keras.layers.Dense(1)])
+model.compile(optimizer=keras.optimizers.Adam(0.05), loss="mse")
+stop = keras.callbacks.EarlyStopping(monitor="val_loss", patience=2)
+model.fit(x, y, epochs=100, validation_split=0.3, callbacks=[stop], verbose=2)  # <- here
