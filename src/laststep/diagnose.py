@@ -80,7 +80,7 @@ def outcome(run: Run, findings: list[Finding]) -> str:
     if run.uncaught is not None:
         return "stopped" if "KeyboardInterrupt" in run.uncaught.get("bases", []) else "crashed"
     if run.exit_code:
-        return "stopped" if run.has("exit-call") else "crashed"
+        return "crashed" if symptom == "crashed" else "stopped"
     if symptom == "stopped" or any(not fit.complete for fit in run.fits[-1:]):
         return "stopped"
     return "finished"

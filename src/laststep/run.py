@@ -49,7 +49,11 @@ class Fit:
         """How many epochs are complete, counted from the first of all."""
         if not self.epochs:
             return self.first_epoch
-        return int(self.epochs[-1].get("epoch", -1)) + 1
+        last = self.epochs[-1]
+        asked = self.began.get("steps")
+        stopped = self.ended is not None and bool(self.ended.get("stop"))
+        cut_short = stopped and isinstance(asked, int) and int(last.get("batches") or 0) < asked
+        return int(last.get("epoch", -1)) + (0 if cut_short else 1)
 
     @property
     def complete(self) -> bool:

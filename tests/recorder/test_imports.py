@@ -20,7 +20,7 @@ INSIDE = [
     PACKAGE / "event.py",
 ]
 # `laststep.why()` is asked for by the user, who then gets rules and reports; they stay out until then.
-ON_REQUEST = {"laststep.diagnose", "laststep.run", "laststep.finding"}
+ON_REQUEST = {"laststep.diagnose", "laststep.finding", "laststep.settings"}
 
 
 @pytest.mark.parametrize("path", INSIDE, ids=lambda path: str(path.relative_to(PACKAGE)))

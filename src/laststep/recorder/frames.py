@@ -137,7 +137,9 @@ def describe_exception(error: BaseException, traceback: TracebackType | None) ->
 
 def _message(error: BaseException) -> str:
     message, trouble = attempt(str, error)
-    return message[:6000] if message is not None else f"(its message could not be made: {trouble})"
+    if message is not None and len(message) > 6000:  # TensorFlow puts the point at the end, after pages of stack
+        return message[:3000] + "\n…\n" + message[-3000:]
+    return message if message is not None else f"(its message could not be made: {trouble})"
 
 
 def _walk(traceback: TracebackType | None) -> Any:

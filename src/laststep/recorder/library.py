@@ -21,12 +21,13 @@ def start_here(directory: str | None) -> str:
     """Record this process, and let a second one watch it from outside."""
     from laststep.blackbox.folder import create_run
     from laststep.recorder.start import start
+    from laststep.settings import read_settings
 
     if state.current is not None:
         return os.path.basename(state.current.folder)
     if os.environ.get("LASTSTEP_OFF") == "1":
         return ""
-    folder = create_run(directory)
+    folder = create_run(read_settings({"dir": directory}).dir)
     start(str(folder))
     _spawn_watcher(folder)
     guard("library", _watch_cells)
@@ -80,7 +81,8 @@ def diagnose_here(run: str | None) -> Diagnosis:
 
     from laststep.blackbox.folder import find_run
     from laststep.diagnose import read_diagnosis
+    from laststep.settings import read_settings
 
     if run is None and state.current is not None:
         return read_diagnosis(Path(state.current.folder))
-    return read_diagnosis(find_run(run))
+    return read_diagnosis(find_run(run, read_settings().dir))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from laststep.finding import Diagnosis, Finding, Remedy
 from laststep.reports import words
+from laststep.rule import all_rules
 
 MOST_RULED_OUT = 5
 MOST_UNCHECKED = 3
@@ -87,10 +88,8 @@ def page(diagnosis: Diagnosis, width: int = 80, colour: bool = False, verbose: b
             _tell(out, finding, diagnosis)
     if not diagnosis.findings:
         _tell_nothing(out, diagnosis)
-    elif len(diagnosis.findings) > 1 and not verbose:
-        out.heading("Also")
-        for finding in diagnosis.findings[1:4]:
-            out.item(f"{finding.cause} ({finding.confidence.name}, {finding.rule})")
+    elif not verbose:
+        _tell_others(out, diagnosis)
     _tell_ruled_out(out, diagnosis, verbose)
     if diagnosis.findings:
         _tell_changes(out, diagnosis.findings[0], diagnosis)
@@ -155,6 +154,17 @@ def _tell(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
         out.item(item.says + (f"\n{drawn}" if drawn else ""))
 
 
+def _tell_others(out: Page, diagnosis: Diagnosis) -> None:
+    """Further findings, less those that the first one explains."""
+    known = all_rules().get(diagnosis.findings[0].rule)
+    echoes = known.outranks if known else ()
+    others = [finding for finding in diagnosis.findings[1:] if finding.rule not in echoes]
+    if others:
+        out.heading("Also")
+    for finding in others[:3]:
+        out.item(f"{finding.cause} ({finding.confidence.name}, {finding.rule})")
+
+
 def _tell_nothing(out: Page, diagnosis: Diagnosis) -> None:
     out.heading("Why")
     if diagnosis.outcome in ("finished", "running"):
@@ -165,7 +175,9 @@ def _tell_nothing(out: Page, diagnosis: Diagnosis) -> None:
 
 def _tell_ruled_out(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
     if diagnosis.findings or diagnosis.outcome in ("stopped", "crashed", "stalled") or verbose:
-        shown = [item for item in diagnosis.ruled_out if item.measured or verbose]
+        telling = [item for item in diagnosis.ruled_out if item.measured or not diagnosis.findings]
+        shown = list(diagnosis.ruled_out) if verbose else telling
+        shown.sort(key=lambda item: (not item.measured, item.rule != "host-out-of-memory"))
         if shown:
             out.heading("Ruled out")
             for item in shown if verbose else shown[:MOST_RULED_OUT]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -60,6 +61,8 @@ def curve(values: Iterable[float], width: int = 32) -> str:
         return ""
     if len(points) > width:
         points = [points[round(i * (len(points) - 1) / (width - 1))] for i in range(width)]
+    if min(points) > 0 and max(points) > 1000 * min(points):
+        points = [math.log(point) for point in points]
     low, high = min(points), max(points)
     room = (high - low) or 1.0
     return "".join(BLOCKS[min(7, int((point - low) / room * 8))] for point in points)

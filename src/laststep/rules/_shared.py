@@ -13,6 +13,12 @@ from laststep.reports import words
 from laststep.run import Run
 
 Place = Mapping[str, Any]
+# What TensorFlow and Keras wrap around a message: where in the graph, and whose stack.
+_NOISE = re.compile(
+    r"Graph execution error|Detected at node|<stack traces unavailable>|File \"|\[\[\{\{node|Original stack trace|"
+    r"in user code:|Arguments received by|Traceback \(most|Call arguments received|[•*] |\(most recent call last|…$|"
+    r"\d+ root error|\(\d+\) |hint:|Hint:"
+)
 _TRACEBACK = re.compile(r"^Traceback \(most recent call last\):\s*$", re.MULTILINE)
 _FRAME = re.compile(r'^  File "(.+)", line (\d+), in (.+)$', re.MULTILINE)
 _ERROR = re.compile(
@@ -94,15 +100,16 @@ def users_line(frames: Sequence[Mapping[str, Any]]) -> Place | None:
     """The user's own line in a stack whose innermost frame comes first."""
     for frame in frames:
         if is_users(str(frame.get("file", "<"))) and frame.get("line"):
-            return {"file": frame["file"], "line": frame["line"]}
+            return {name: frame[name] for name in ("file", "line", "text") if frame.get(name)}
     return None
 
 
 def short_message(event: Event, most: int = 300) -> str:
     """An exception as its type and the part of its message that a person reads first."""
     kind = str(event.get("type", "?")).rsplit(".", 1)[-1]
-    message = str(event.get("message", "")).strip()
-    first = message.split("\n\n")[0].strip()
+    lines = [line.strip() for line in str(event.get("message", "")).splitlines()]
+    telling = [line for line in lines if line and not _NOISE.match(line)]
+    first = " ".join(telling[:3]) or " ".join(lines[:1])
     text = f"{kind}: {first}" if first else kind
     return text if len(text) <= most else text[: most - 1] + "…"
 

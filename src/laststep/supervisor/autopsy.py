@@ -10,6 +10,7 @@ from typing import Any
 from laststep.blackbox.folder import FAULTS
 from laststep.blackbox.journal import JournalWriter, trim
 from laststep.blackbox.steps import compact
+from laststep.recorder.frames import is_users, place
 from laststep.supervisor import cgroup, host
 from laststep.supervisor.gpu import Gpus
 from laststep.supervisor.kernel_log import KernelLog
@@ -88,6 +89,12 @@ def tidy(folder: Path) -> None:
         trim(journal)
 
 
+def _frame(file: str, line: str, function: str) -> dict[str, Any]:
+    if not line.isdigit() or not is_users(file):
+        return {"file": file, "line": int(line) if line.isdigit() else None, "function": function}
+    return place(file, int(line), function)
+
+
 def signal_of_fault(folder: Path) -> str | None:
     """The fatal signal that faulthandler wrote about, for a process whose exit status is told to others."""
     text = read_fault(folder)
@@ -110,6 +117,5 @@ def parse_fault(text: str) -> dict[str, Any]:
             threads.append({"current": line.startswith("Current"), "frames": []})
         frame = _FRAME.match(line)
         if frame and threads:
-            number = int(frame[2]) if frame[2].isdigit() else None
-            threads[-1]["frames"].append({"file": frame[1], "line": number, "function": frame[3]})
+            threads[-1]["frames"].append(_frame(frame[1], frame[2], frame[3]))
     return {"head": head.removeprefix("Fatal Python error: "), "threads": threads[:64]}

@@ -40,7 +40,7 @@ def _exit(how: str) -> Any:
         recorder.event(
             "exit-call",
             how=how,
-            status=number(status) if status is not None else 0,
+            status=number(status),
             message=str(status)[:500] if isinstance(status, str) else None,
             where=users_place(sys._getframe(3)),
             fit=fit.id if fit else None,

@@ -38,6 +38,8 @@ def segmentation_fault(run: Run) -> Answer:
         "Native code touched memory that is not its own (segmentation fault)",
         (
             Remedy("Make sure that no two packages bring different builds of the same library", "pip check"),
-            Remedy("See the native stack too: run it once under gdb", "gdb -ex run -ex bt --args python train.py"),
+            Remedy(
+                "See the native stack too: run it once under gdb", f"gdb -ex run -ex bt --args {' '.join(run.command)}"
+            ),
         ),
     )

@@ -34,7 +34,7 @@ def callback_stopped_training(run: Run) -> Answer:
     stop = stop_that_counted(run)
     if stop is None:
         told = "nobody set stop_training before all epochs were done"
-        return measured(told) if run.fits else no(told)
+        return measured(told) if run.fits and run.signal is None else no(told)
     if not stop.get("callback"):
         return no("stop_training was set, but not by a callback")
     if is_early_stopping(stop) or is_for_nan(stop):

@@ -65,7 +65,7 @@ def _finding(run: Run, error: Event) -> Finding:
     source = f"the callback {callback['class']}" if callback else "the training"
     evidence = [Evidence(f"{short_message(error)}", (error,)), Evidence(_raised_at(error, source), (error,))]
     if caught:
-        evidence.append(Evidence(f"caught by “{caught.get('text', 'except')}” in line {caught.get('line')}", (error,)))
+        evidence.append(Evidence(f"caught in line {caught.get('line')}:\n{caught.get('text', 'except')}", (error,)))
     stop = run.last("stop")
     if stop is not None and stop.time <= error.time and stop.get("callback"):
         evidence.append(Evidence(f"just before, {stop.get('callback')['class']} had set stop_training", (stop,)))
@@ -75,7 +75,7 @@ def _finding(run: Run, error: Event) -> Finding:
         confidence=Confidence.CERTAIN if caught else Confidence.LIKELY,
         evidence=tuple(evidence),
         remedies=(
-            Remedy("Mend the line that raised", None, error.get("where")),
+            Remedy(f"Mend the line that raised, {_line(error)}", None, error.get("where")),
             Remedy("Let the except say what it caught, and not go on", "    raise", caught, safe=True),
         ),
         where=caught or error.get("where"),
@@ -84,6 +84,12 @@ def _finding(run: Run, error: Event) -> Finding:
 
 def _raised_at(error: Event, source: str) -> str:
     where = error.get("where") or {}
-    line = f"line {where.get('line')} of {str(where.get('file', '?')).rsplit('/', 1)[-1]}"
-    text = f": {where['text']}" if where.get("text") else ""
-    return f"raised by {source} in {line}{text}"
+    text = f":\n{where['text']}" if where.get("text") else ""
+    return f"raised by {source} in {_line(error)}{text}"
+
+
+def _line(error: Event) -> str:
+    where = error.get("where") or {}
+    if not where.get("line"):
+        return "a library"
+    return f"{str(where.get('file')).rsplit('/', 1)[-1]}:{where['line']}"

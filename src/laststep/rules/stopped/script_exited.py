@@ -70,9 +70,16 @@ def _finding(run: Run, call: Event) -> Answer:
         cause=f"The program left by itself{middle}: {call.get('how')}({_status(call)}).",
         confidence=Confidence.CERTAIN,
         evidence=tuple(evidence),
-        remedies=(Remedy("If this line reports a failure, raise an exception instead: the reason will be shown"),),
+        remedies=(_remedy(call),),
         where=call.get("where"),
     )
+
+
+def _remedy(call: Event) -> Remedy:
+    if call.get("fit") is not None and not call.get("status") and not call.get("message"):
+        told = "To end training in good order from a callback, ask Keras for it"
+        return Remedy(told, "self.model.stop_training = True", call.get("where"))
+    return Remedy("If this line reports a failure, raise an exception instead: the reason will be shown")
 
 
 def _status(call: Event) -> str:

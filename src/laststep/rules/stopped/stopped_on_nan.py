@@ -12,6 +12,7 @@ from laststep.rules._shared import fit_place, measured, no
 from laststep.rules.stopped._stops import is_for_nan, not_finite, stop_that_counted
 from laststep.run import Run
 
+CLIMBED = 3.0  # times its lowest value
 LOOK = Remedy(
     "See what made the loss so: the data of the first bad step, the learning rate, log or division in the loss"
 )
@@ -67,14 +68,26 @@ def stopped_on_nan(run: Run) -> Answer:
         cause=f"{callback.get('class', 'A callback')} ended the training because the loss was not a finite number.",
         confidence=Confidence.CERTAIN,
         evidence=tuple(evidence),
-        remedies=(LOOK,),
+        remedies=_remedies(run, before),
         where=(event.get("where") if users else None) or fit_place(run),
     )
 
 
+def _remedies(run: Run, before: list[float]) -> tuple[Remedy, ...]:
+    """A loss that climbed before it broke speaks for the learning rate; one that broke at once for the data."""
+    optimizer = (run.fit.began.get("optimizer") or {}) if run.fit else {}
+    rate = optimizer.get("learning_rate")
+    climbed = len(before) > 2 and before[-1] > CLIMBED * max(min(before), 1e-12)
+    if not climbed or not isinstance(rate, (int, float)) or not math.isfinite(rate):
+        return (LOOK,)
+    name = optimizer.get("class", "the optimizer")
+    told = f"The loss climbed before it broke: try a lower learning rate ({name} had {words.value(float(rate))})"
+    return (Remedy(told, f"learning_rate={rate / 10:.3g}", fit_place(run)), LOOK)
+
+
 def _all_clear(run: Run) -> Answer:
     losses = [step.loss for step in run.steps if not math.isnan(step.loss)]
-    if losses and all(math.isfinite(loss) for loss in losses):
+    if losses and run.signal is None and all(math.isfinite(loss) for loss in losses):
         return measured(f"the loss was a finite number in every recorded step, {words.value(losses[-1])} in the last")
     return no("no callback ended the training for a bad loss")
 

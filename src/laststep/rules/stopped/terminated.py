@@ -33,7 +33,7 @@ def terminated(run: Run) -> Answer:
     died = killed_with(run, 15, "SIGTERM")
     received = reached_us(run, "SIGTERM")
     if not died and received is None:
-        return measured("no SIGTERM came through laststep, and none ended the process")
+        return measured("no SIGTERM was seen") if run.signal or run.vanished else no("no SIGTERM was seen")
     if not died and run.exit_code == 0 and all(fit.complete for fit in run.fits) and run.has("exiting"):
         return no("SIGTERM came, and the program finished all the same")
     end = run.last("end")
