@@ -230,7 +230,9 @@ def _tell_more(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
     hints += [] if verbose else [f"laststep why {diagnosis.run.id} -v"]
     if diagnosis.findings or diagnosis.outcome in ("stopped", "crashed"):
         out.blank()
-        out.line(("More: " + " · ".join(hints), "2"))
+        told = "More: " + " · ".join(hints)
+        for line in [told] if len(told) <= out.width else [f"More: {hints[0]}", *(f"      {h}" for h in hints[1:])]:
+            out.line((line, "2"))
 
 
 def _cwd(diagnosis: Diagnosis) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -108,7 +109,8 @@ def short_message(event: Event, most: int = 300) -> str:
     """An exception as its type and the part of its message that a person reads first."""
     kind = str(event.get("type", "?")).rsplit(".", 1)[-1]
     lines = [line.strip() for line in str(event.get("message", "")).splitlines()]
-    telling = [line for line in lines if line and not _NOISE.match(line)]
+    begun = itertools.dropwhile(lambda line: not line or _NOISE.match(line), lines)
+    telling = list(itertools.takewhile(lambda line: line and not _NOISE.match(line), begun))
     first = " ".join(telling[:3]) or " ".join(lines[:1])
     text = f"{kind}: {first}" if first else kind
     return text if len(text) <= most else text[: most - 1] + "…"
