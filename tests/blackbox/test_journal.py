@@ -269,12 +269,14 @@ def test_a_disk_that_was_full_later_still_takes_what_was_reserved(mount: Mount) 
     assert numbers(place / "journal.jsonl") == list(range(100))
 
 
-def test_a_disk_that_is_full_from_the_start_is_an_oserror(mount: Mount) -> None:
-    """The one thing that may raise is the constructor: start() fails open on it."""
+def test_a_disk_that_is_full_from_the_start_stops_it_without_a_word(mount: Mount) -> None:
     place = mount("tmpfs", "size=64k")
     fill(place)
-    with pytest.raises(OSError, match="No space"):
-        JournalWriter(place / "journal.jsonl", "test")
+    journal = JournalWriter(place / "journal.jsonl", "test")
+    for number in range(3):
+        journal.write("epoch", {"number": number})
+    journal.close()
+    assert (journal.stopped, journal.dropped) == ("ENOSPC", 3)
 
 
 def test_a_line_is_one_json_object(tmp_path: Path) -> None:

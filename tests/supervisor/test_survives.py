@@ -84,6 +84,28 @@ def test_full_disk_says_that_recording_stopped(tiny_disk: Path, tmp_path: Path) 
     assert "no space left on the disk" in said.stdout
 
 
+def test_a_disk_that_is_full_from_the_start_leaves_the_program_alone(tiny_disk: Path, tmp_path: Path) -> None:
+    with open(tiny_disk / "fill", "wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(b"x" * 4096)
+        except OSError:
+            pass
+    ended = run(tmp_path, PYTHON, "-c", "import laststep; laststep.step(); print('fine'); raise SystemExit(3)",
+                LASTSTEP_DIR=str(tiny_disk / "runs"))  # fmt: skip
+    assert (ended.stdout, ended.returncode) == ("fine\n", 3)
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_reader_of_stderr_that_is_gone_does_not_change_the_end(tmp_path: Path) -> None:
+    code = "import os, time; os.write(2, b'x'); time.sleep(0.5); raise SystemExit(3)"
+    running = subprocess.Popen([*RUN, PYTHON, "-c", code], stderr=subprocess.PIPE, cwd=tmp_path)
+    assert running.stderr is not None
+    running.stderr.read(1)
+    running.stderr.close()
+    assert running.wait(30) == 3
+
+
 def test_run_folder_deleted_under_it(tmp_path: Path) -> None:
     code = (
         "import laststep, shutil\n"

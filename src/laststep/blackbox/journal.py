@@ -68,7 +68,11 @@ class JournalWriter:
         self._lock = threading.RLock()
         self._number = 0
         self._limit = HEAD_BYTES
-        self._open(self.path, RESERVE_BYTES)
+        self._fd = -1
+        try:
+            self._open(self.path, RESERVE_BYTES)
+        except OSError as error:  # no room, no folder: nothing is recorded, and nobody is disturbed
+            self.stopped = errno.errorcode.get(error.errno or 0, "EIO")
 
     def _open(self, path: str, reserve: int) -> None:
         self._fd = move_up(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from laststep.blackbox import folder as folders
+from laststep.recorder.guard import attempt
 from laststep.settings import Settings, read_settings
 
 EXAMPLES = (
@@ -81,9 +82,20 @@ def run_recorded(command: list[str], folder: Path, settings: Settings) -> int:
         shutil.rmtree(folder, ignore_errors=True)
         return cannot_start(supervisor.command, error)
     if not settings.quiet:
-        answer(folder)
-    folders.prune(folder.parent, settings.keep_runs, settings.keep_size, busy=folder)
-    return die_alike(code, number, sys.stderr.flush)
+        page, trouble = attempt(answer, folder)
+        say(page if page is not None else f"laststep: no answer could be made ({trouble})\n")
+    attempt(folders.prune, folder.parent, settings.keep_runs, settings.keep_size, folder)
+    return die_alike(code, number)
+
+
+def say(text: str) -> None:
+    """To stderr, unbuffered: a terminal or a reader that is gone must not change how we end."""
+    content = text.encode("utf-8", "replace")
+    try:
+        while content:
+            content = content[os.write(2, content) :]
+    except OSError:
+        pass
 
 
 def cannot_start(command: list[str], error: OSError) -> int:
@@ -92,8 +104,8 @@ def cannot_start(command: list[str], error: OSError) -> int:
     return 127 if isinstance(error, FileNotFoundError) else 126
 
 
-def answer(folder: Path) -> None:
-    """The page, on stderr, after the end. A healthy run gets one quiet line."""
+def answer(folder: Path) -> str:
+    """The page, for after the end. A healthy run gets one quiet line."""
     from laststep.commands.why import terminal_settings
     from laststep.diagnose import read_diagnosis
     from laststep.reports.terminal import page
@@ -102,10 +114,8 @@ def answer(folder: Path) -> None:
     try:
         diagnosis = read_diagnosis(folder)
     except DamagedRun:
-        print(f"laststep: the run folder {folder} is gone or damaged; there is no answer", file=sys.stderr)
-        return
+        return f"laststep: the run folder {folder} is gone or damaged; there is no answer\n"
     width, colour = terminal_settings(sys.stderr)
     if diagnosis.outcome == "finished" and not diagnosis.findings:
-        print(f"laststep: finished, nothing to report ({folder.name})", file=sys.stderr)
-        return
-    print("\n" + page(diagnosis, width, colour), file=sys.stderr)
+        return f"laststep: finished, nothing to report ({folder.name})\n"
+    return "\n" + page(diagnosis, width, colour) + "\n"

@@ -7,15 +7,19 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import laststep
 from laststep.blackbox import folder as folders
 from laststep.blackbox.journal import JournalWriter
+from laststep.recorder.guard import attempt
 from laststep.supervisor import relay
 from laststep.supervisor.kernel_log import KernelLog
+
+if TYPE_CHECKING:
+    from laststep.supervisor.autopsy import Autopsy
+    from laststep.supervisor.watch import Watcher
 
 RECORDER = Path(laststep.__file__).resolve().parent / "recorder"
 GROUP_WAIT = 0.05  # how long to wait for the relay's word that a signal went to the whole group
@@ -102,59 +106,72 @@ def wait_for_signal(wanted: list[signal.Signals]) -> Arrived:
 
 
 class Supervisor:
-    """One launch, from the fork of the relay to the last event."""
+    """One launch, from the fork of the relay to the last event. What fails of ours leaves the program alone."""
 
     def __init__(self, command: list[str], folder: Path) -> None:
         self.command = full_command(command)
         self.folder = folder
         self._streams = relay.plan()
         self._old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, [*relay.FOR_THE_PROGRAM, signal.SIGCHLD])
-        # Before any thread, and before the journal's lock is taken, which a fork would share.
-        self._relay = relay.Relay(self._streams, folder / folders.CONSOLE)
+        # Before any thread, and before the folder is held, which a fork would share.
+        self._relay, _ = attempt(relay.Relay, self._streams, folder / folders.CONSOLE)
         self._journal = open_journal(folder)
+        self._autopsy: Autopsy | None = None
+        self._watcher: Watcher | None = None
         self.began = time.time()
         self.pid = 0
 
     def run(self) -> tuple[int | None, int | None]:
         """(exit code, None) or (None, signal number)."""
-        describe_run(self._journal, self.command, self.began)
+        attempt(describe_run, self._journal, self.command, self.began)
         kernel = KernelLog()
         self.pid = self._spawn()
+        attempt(self._watch, kernel)
+        status = self._wait()
+        ended = time.time()
+        if self._relay is not None:
+            attempt(self._relay.finish)
+        code, number = _split(status)
+        attempt(self._bury)
+        end = {"code": code, "signal": number and signal_name(number), "seconds": ended - self.began, "pid": self.pid}
+        self._journal.write("end", end, at=ended)
+        self._journal.close()
+        return code, number
+
+    def _watch(self, kernel: KernelLog) -> None:
         # The program is on its way: what takes time to load or to read comes now, not before.
         from laststep.blackbox.samples import SampleWriter
-        from laststep.supervisor.autopsy import Autopsy, tidy
+        from laststep.supervisor.autopsy import Autopsy
         from laststep.supervisor.gpu import Gpus
         from laststep.supervisor.watch import Watcher
 
         places = [working_directory(), self.folder]
         gpus = Gpus()
-        autopsy = Autopsy(self._journal, self.folder, gpus, kernel)
-        autopsy.before(places)
+        self._autopsy = Autopsy(self._journal, self.folder, gpus, kernel)
+        self._autopsy.before(places)
         samples = SampleWriter(self.folder / folders.SAMPLES)
-        watcher = Watcher(self.pid, samples, places, gpus, autopsy.note_groups)
-        watcher.start()
-        status = self._wait()
-        ended = time.time()
-        watcher.stop()
-        self._relay.finish()
-        code, number = _split(status)
-        disks = [entry["path"] for entry in watcher.last.get("disks", [])] or [str(place) for place in places]
-        autopsy.after(watcher.tree, disks)
-        self._note_blindness()
-        self._journal.write(
-            "end",
-            {"code": code, "signal": number and signal_name(number), "seconds": ended - self.began, "pid": self.pid},
-            at=ended,
-        )
-        self._journal.close()
+        self._watcher = Watcher(self.pid, samples, places, gpus, self._autopsy.note_groups)
+        self._watcher.start()
+
+    def _bury(self) -> None:
+        from laststep.supervisor.autopsy import tidy
+
+        tree, disks = [self.pid], [str(working_directory()), str(self.folder)]
+        if self._watcher is not None:
+            self._watcher.stop()
+            tree = self._watcher.tree
+            disks = [entry["path"] for entry in self._watcher.last.get("disks", [])] or disks
+        if self._autopsy is not None:
+            self._autopsy.after(tree, disks)
+        if not any(self.folder.glob("recorder.*.jsonl")):
+            self._journal.write("blind", {"because": why_blind(self.command)})
         tidy(self.folder)
-        return code, number
 
     def _spawn(self) -> int:
         actions = [
             (os.POSIX_SPAWN_DUP2, stream.give, fd)
             for stream in self._streams
-            if stream.give >= 0
+            if stream.give >= 0 and self._relay is not None
             for fd in stream.targets
         ]
         try:
@@ -188,7 +205,7 @@ class Supervisor:
             return
         while True:
             found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-            if found is None or found.si_pid in (self.pid, self._relay.pid):
+            if found is None or found.si_pid == self.pid:
                 return
             os.waitpid(found.si_pid, os.WNOHANG)
 
@@ -197,7 +214,7 @@ class Supervisor:
 
         number = info.si_signo
         by_terminal = info.si_code == SI_KERNEL
-        to_group = by_terminal or self._relay.reached_the_group(number, GROUP_WAIT)
+        to_group = by_terminal or (self._relay is not None and self._relay.reached_the_group(number, GROUP_WAIT))
         self._journal.write(
             "signal",
             {
@@ -213,14 +230,11 @@ class Supervisor:
             except ProcessLookupError:
                 pass
 
-    def _note_blindness(self) -> None:
-        if not any(self.folder.glob("recorder.*.jsonl")):
-            self._journal.write("blind", {"because": why_blind(self.command)})
-
 
 def open_journal(folder: Path) -> JournalWriter:
     """The supervisor's journal; the folder is held for as long as it records, so others know it is going on."""
-    return JournalWriter(folder / folders.SUPERVISOR_JOURNAL, "supervisor", held=folders.hold(folder))
+    held, _ = attempt(folders.hold, folder)  # a filesystem without locks, a folder that is gone
+    return JournalWriter(folder / folders.SUPERVISOR_JOURNAL, "supervisor", held=-1 if held is None else held)
 
 
 def working_directory() -> Path:
@@ -282,11 +296,10 @@ def _split(status: int) -> tuple[int | None, int | None]:
     return os.WEXITSTATUS(status), None
 
 
-def die_alike(code: int | None, number: int | None, flush: Callable[[], None]) -> int:
+def die_alike(code: int | None, number: int | None) -> int:
     """End as the program ended: the same code, or the same signal, so that our own parent sees the same."""
     import resource
 
-    flush()
     if number is None:
         return code or 0
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))  # its core, not ours
