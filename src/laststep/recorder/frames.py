@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 
 # Loaded now, not when an exception is on its way: loading it executes a string (namedtuple), and CPython then
 # forgets that the program is to die of SIGINT after a KeyboardInterrupt.
@@ -88,16 +89,15 @@ def _qualified(frame: FrameType) -> str:
     return str(getattr(frame.f_code, "co_qualname", frame.f_code.co_name))
 
 
-def callback_of(frame: FrameType) -> Any | None:
-    """The Keras callback whose method this frame runs, if it is one."""
-    owner = frame.f_locals.get("self")
-    kind = type(owner)
-    if hasattr(kind, "on_train_batch_end") and hasattr(kind, "set_model") and kind.__name__ != "CallbackList":
-        return owner
-    return None
+def callback_called_by(frame: FrameType) -> Any | None:
+    """The callback that Keras's list is calling in this frame. By the list, since a hook may be a plain function."""
+    if type(frame.f_locals.get("self")).__name__ != "CallbackList":
+        return None
+    return frame.f_locals.get("callback")
 
 
-def describe_callback(callback: Any) -> Place:
+def describe_callback(callback: Any, hook: FrameType | None = None) -> Place:
+    """Class, file and line; `users` says whether the code that runs in it is the user's own."""
     kind = type(callback)
     described: Place = {"class": kind.__qualname__, "module": kind.__module__}
     for value in vars(kind).values():
@@ -106,7 +106,7 @@ def describe_callback(callback: Any) -> Place:
             first = described.get("line")
             described["file"] = code.co_filename
             described["line"] = min(code.co_firstlineno, first) if first else code.co_firstlineno
-    described["users"] = is_users(described.get("file", "<"))
+    described["users"] = is_users(hook.f_code.co_filename if hook is not None else described.get("file", "<"))
     return described
 
 
@@ -175,16 +175,14 @@ def _place_in_message(message: str) -> Place | None:
 
 
 def _callback_in(walked: list[TracebackType]) -> Place | None:
-    """The callback that CallbackList was calling, with the method and the line that raised."""
-    for position, tb in enumerate(walked):
-        callback = callback_of(tb.tb_frame)
-        caller = os.path.basename(walked[position - 1].tb_frame.f_code.co_filename) if position else ""
-        if callback is None or caller not in ("callback_list.py", "callbacks.py", "callback.py"):
-            continue
-        described = describe_callback(callback)
-        described["hook"] = tb.tb_frame.f_code.co_name
-        described["raised_at"] = {"file": tb.tb_frame.f_code.co_filename, "line": tb.tb_lineno}
-        return described
+    """The callback that the list was calling, with the method and the line that raised."""
+    for caller, tb in itertools.pairwise(walked):
+        callback = callback_called_by(caller.tb_frame)
+        if callback is not None:
+            return describe_callback(callback, tb.tb_frame) | {
+                "hook": tb.tb_frame.f_code.co_name,
+                "raised_at": {"file": tb.tb_frame.f_code.co_filename, "line": tb.tb_lineno},
+            }
     return None
 
 
@@ -211,6 +209,17 @@ def _handler_around(filename: str, line: int, names: set[str]) -> Place | None:
         if handler is not None and (best is None or handler.lineno < best.lineno):
             best = handler  # of nested ones, the inner handler stands above the outer one
     return place(filename, best.lineno) if best else None
+
+
+def handler_of(frame: FrameType) -> tuple[str, Place] | None:
+    """The `except` in whose body this frame is: (the class it names, its place)."""
+    import ast
+
+    for node in ast.walk(_parse(frame.f_code.co_filename)):
+        if isinstance(node, ast.ExceptHandler) and _spans(node.body, frame.f_lineno):
+            named = "" if node.type is None else ast.unparse(node.type).rsplit(".", 1)[-1]
+            return named, place(frame.f_code.co_filename, node.lineno)
+    return None
 
 
 def _spans(body: list[Any], line: int) -> bool:

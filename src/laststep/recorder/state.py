@@ -16,6 +16,15 @@ MOST_EVENTS = {"warning": 200, "stop": 200, "signal-sent": 50, "exit-call": 50, 
 current: Recorder | None = None
 
 
+class OpenFit:
+    """A fit that is going on, as far as others need to know it; it holds nothing of the host."""
+
+    def __init__(self) -> None:
+        self.id = 0
+        self.epoch = -1
+        self.batch = -1
+
+
 class Recorder:
     """Writes what the probes see. One per process; a forked child stands aside."""
 
@@ -28,7 +37,7 @@ class Recorder:
         self.steps: StepWriter | None = None
         self.count = 0
         self.fits = 0
-        self.open_fits: list[Any] = []
+        self.open_fits: list[OpenFit] = []
         self.dropped: dict[str, int] = {}
         self._written: dict[str, int] = {}
         self._last_end = 0.0
@@ -76,6 +85,12 @@ class Recorder:
         if number > self.count:
             self.count = number
         steps.write(number, now, duration, loss, learning_rate, epoch, batch, fit)
+
+    def close_fit(self, fit: OpenFit) -> None:
+        """fit is over, by its own end or by an exception."""
+        if fit in self.open_fits:
+            self.open_fits.remove(fit)
+        self.mark(PHASE["between"], time.time())
 
     def hand_step(self, loss: float = NAN) -> None:
         now = time.time()

@@ -56,6 +56,11 @@ def progress(run: Run) -> Evidence:
     return Evidence(told, (fit.began,) if fit else ())
 
 
+def went_on(run: Run, time: float) -> bool:
+    """Whether training began anew after this moment and came to its end, or is at it still."""
+    return any(fit.began.time > time and (fit.ended is not None or run.alive) for fit in run.fits)
+
+
 def fit_place(run: Run) -> Place | None:
     """The user's line that called fit."""
     return run.fit.began.get("where") if run.fit else _loop_place(run)

@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from laststep.blackbox.folder import FAULTS
+from laststep.blackbox.console import read_console
+from laststep.blackbox.folder import CONSOLE, FAULTS
 from laststep.blackbox.journal import JournalWriter, trim
 from laststep.blackbox.steps import compact
 from laststep.recorder.frames import is_users, place
@@ -76,9 +77,11 @@ class Autopsy:
         self._fault()
 
     def _fault(self) -> None:
-        text = read_fault(self._folder)
-        if text:
-            self._journal.write("fault", parse_fault(text))
+        # The program may have pointed faulthandler at its own stderr: then the console has it.
+        text = read_fault(self._folder) or read_console(self._folder / CONSOLE).decode("utf-8", "replace")
+        _, head, rest = text.rpartition("Fatal Python error: ")
+        if head:
+            self._journal.write("fault", parse_fault(head + rest))
 
 
 def tidy(folder: Path) -> None:

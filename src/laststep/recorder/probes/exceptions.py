@@ -100,5 +100,5 @@ def record(
     if fit is not None:
         described.update(fit=fit.id, epoch=fit.epoch, batch=fit.batch)
         if left == "fit" and more.get("function") == "fit":
-            fit.left()
+            recorder.close_fit(fit)
     recorder.event("exception", left=left, steps=recorder.count, **more, **described)

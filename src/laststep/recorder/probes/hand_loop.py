@@ -125,14 +125,18 @@ def _seen(source: Any, rank: int, depth: int) -> None:
     elif rank == _lead_rank and _rival == source:
         _lead, _rival = source, None  # the leading one has gone silent
         _tell_loop(depth + 1)
+        _count()  # the step that was only a rival's
     else:
         if rank == _lead_rank:
             _rival = source
         return
-    recorder = state.current
-    if recorder is not None:
+    _count()
+
+
+def _count() -> None:
+    if state.current is not None:
         loss, _thread.loss = _thread.loss, NAN
-        recorder.hand_step(loss)
+        state.current.hand_step(loss)
 
 
 def _tell_loop(depth: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from laststep.recorder import state
 from laststep.recorder.describe import describe_fit, describe_model, learning_rate
-from laststep.recorder.frames import number, scalars
+from laststep.recorder.frames import handler_of, number, scalars, users_frame
 from laststep.recorder.guard import guard
 from laststep.recorder.imports import when_imported
 from laststep.recorder.patch import after
@@ -61,9 +61,7 @@ class Callback:
 
     def __init__(self, recorder: state.Recorder) -> None:
         self.recorder = recorder
-        self.id = 0  # 0 until a fit begins: the list may serve an evaluate or a predict alone
-        self.epoch = -1
-        self.batch = -1
+        self.fit = state.OpenFit()  # its id is 0 until a fit begins: the list may serve an evaluate or a predict alone
         self.params: Any = None
         self._model: Any = None
         self._last_end = 0.0
@@ -94,36 +92,46 @@ class Callback:
         guard(PROBE, self._begin)
 
     def _begin(self) -> None:
-        self.recorder.fits = self.id = self.recorder.fits + 1
-        self.recorder.open_fits.append(self)
+        self.recorder.fits = self.fit.id = self.recorder.fits + 1
+        self.recorder.open_fits.append(self.fit)
         described = guard(PROBE, describe_fit, _fit_frame(), self._model, self.params) or {}
         self._asked = int(described.get("steps") or 0)
         # A model that builds itself in its first step has no figures yet.
         self._figures_wanted = "parameters" not in (described.get("model") or {})
-        self.recorder.event("fit", id=self.id, **described)
+        self.recorder.event("fit", id=self.fit.id, **described)
         self.recorder.mark(START, time.time())
 
     def on_train_end(self, logs: Any = None) -> None:
         guard(PROBE, self._end)
 
     def _end(self) -> None:
-        self.left()
+        self.recorder.close_fit(self.fit)
         self.recorder.event(
-            "fit-end", id=self.id, epoch=self.epoch, steps=self.recorder.count, stop=self._stop_training()
+            "fit-end", id=self.fit.id, epoch=self.fit.epoch, steps=self.recorder.count, stop=self._stop_training()
         )
 
     def _stop_training(self) -> bool:
         return bool(vars(self._model).get("stop_training", False))
 
-    def left(self) -> None:
-        """fit is over, by its own end or by an exception."""
-        if self in self.recorder.open_fits:
-            self.recorder.open_fits.remove(self)
-        self.recorder.mark(BETWEEN, time.time())
+    def __del__(self) -> None:
+        if self.fit in self.recorder.open_fits and not sys.is_finalizing():
+            guard(PROBE, self._abandoned, sys._getframe(1))
+
+    def _abandoned(self, frame: FrameType) -> None:
+        """fit was left by what Keras's own filter does not see (KeyboardInterrupt, SystemExit), and that was caught."""
+        self.recorder.close_fit(self.fit)
+        mine = users_frame(frame)
+        handler = handler_of(mine) if mine is not None else None
+        if handler is not None and handler[0] in ("KeyboardInterrupt", "SystemExit", "BaseException", ""):
+            kind = handler[0] or "BaseException"
+            self.recorder.event(
+                "exception", left="fit", function="fit", type=kind, bases=[kind], message="", caught=handler[1],
+                fit=self.fit.id, epoch=self.fit.epoch, batch=self.fit.batch, steps=self.recorder.count, frames=[],
+            )  # fmt: skip
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        self.epoch = epoch
-        self.batch = -1
+        self.fit.epoch = epoch
+        self.fit.batch = -1
         self._batches = 0
         self._base = self.recorder.count
         self._epoch_began = self._last_end = time.time()
@@ -135,10 +143,10 @@ class Callback:
         now = time.time()
         if self._figures_wanted:
             self._figures_wanted = False
-            self.recorder.event("model", fit=self.id, **describe_model(self._model))
+            self.recorder.event("model", fit=self.fit.id, **describe_model(self._model))
         self.recorder.event(
             "epoch",
-            fit=self.id,
+            fit=self.fit.id,
             epoch=epoch,
             batches=self._batches,
             seconds=round(now - self._epoch_began, 6),
@@ -148,8 +156,8 @@ class Callback:
         self.recorder.mark(EPOCH_END, now)
 
     def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
-        if self._rate_epoch != self.epoch:  # once an epoch, after the other callbacks have set it for the epoch
-            self._rate_epoch = self.epoch
+        if self._rate_epoch != self.fit.epoch:  # once an epoch, after the other callbacks have set it for the epoch
+            self._rate_epoch = self.fit.epoch
             guard(PROBE, self._read_rate)
         guard(PROBE, self.recorder.mark, STEP, time.time())
 
@@ -162,7 +170,7 @@ class Callback:
     def _end_batch(self, batch: int, logs: Any) -> None:
         now = time.time()
         duration, self._last_end = now - self._last_end, now
-        self.batch = batch
+        self.fit.batch = batch
         # By the batch's own index: Keras may dispatch these calls to several threads, and may run several
         # batches at once (steps_per_execution), of which the last may be fewer than it says.
         done = min(batch + 1, self._asked) if self._asked else batch + 1
@@ -172,10 +180,10 @@ class Callback:
         number = self._base + done if len(self.recorder.open_fits) == 1 else 0
         loss = logs.get("loss") if logs else None
         value = loss if type(loss) is float else cheap_number(loss)
-        self.recorder.step(now, duration, value, self.epoch, batch, self.id, self._rate, number)
+        self.recorder.step(now, duration, value, self.fit.epoch, batch, self.fit.id, self._rate, number)
 
     def on_test_begin(self, logs: Any = None) -> None:
-        guard(PROBE, self.recorder.mark, VALIDATION if self.id else EVALUATE, time.time())
+        guard(PROBE, self.recorder.mark, VALIDATION if self.fit.id else EVALUATE, time.time())
 
     def on_test_end(self, logs: Any = None) -> None:
         guard(PROBE, self.recorder.mark, BETWEEN, time.time())

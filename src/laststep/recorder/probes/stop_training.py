@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import signal
 import sys
 from types import FrameType, ModuleType
 from typing import Any
@@ -56,16 +57,44 @@ def _record(frame: FrameType | None) -> None:
     fit = recorder.open_fits[-1] if recorder.open_fits else None
     if fit is not None:
         data.update(fit=fit.id, epoch=fit.epoch, batch=fit.batch)
-    while frame is not None:
-        callback = frames.callback_of(frame)
-        if callback is not None:
-            data["callback"] = frames.describe_callback(callback)
-            data["hook"] = frame.f_code.co_name
-            data["line"] = {"file": frame.f_code.co_filename, "line": frame.f_lineno}
-            data["values"] = frames.scalars(vars(callback))
-            logs = frame.f_locals.get("logs")
-            data["metrics"] = frames.scalars(logs) if isinstance(logs, dict) else {}
-            data["test"] = frames.deciding_test(frame) if data["callback"]["users"] else None
-            break
-        frame = frame.f_back
+    data.update(_who(frame))
     recorder.event("stop", **data)
+
+
+def _who(setter: FrameType | None) -> dict[str, Any]:
+    """The callback, or the signal handler, in whose call the assignment happened; nothing for code outside both."""
+    handlers = _signal_handlers()
+    frame = setter
+    while frame is not None and frame.f_back is not None:
+        if frame.f_code in handlers:
+            return {"signal_handler": handlers[frame.f_code]}
+        callback = frames.callback_called_by(frame.f_back)
+        if callback is not None:
+            return _describe(callback, frame, setter)
+        frame = frame.f_back
+    return {}
+
+
+def _describe(callback: Any, hook: FrameType, setter: FrameType | None) -> dict[str, Any]:
+    described = frames.describe_callback(callback, hook)
+    logs = hook.f_locals.get("logs")
+    mine = frames.users_frame(setter)
+    return {
+        "callback": described,
+        "hook": hook.f_code.co_name,
+        "line": {"file": hook.f_code.co_filename, "line": hook.f_lineno},
+        "values": frames.scalars(vars(callback)),
+        "metrics": frames.scalars(logs) if isinstance(logs, dict) else {},
+        "test": frames.deciding_test(mine) if described["users"] and mine is not None else None,
+    }
+
+
+def _signal_handlers() -> dict[Any, str]:
+    """The code of the program's own signal handlers: one may run in the middle of anything."""
+    found = {}
+    for name in ("SIGTERM", "SIGINT", "SIGUSR1", "SIGUSR2", "SIGHUP", "SIGALRM"):
+        handler = signal.getsignal(getattr(signal, name))
+        code = getattr(getattr(handler, "__func__", handler), "__code__", None)
+        if code is not None:
+            found[code] = name
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
-from laststep.rules._shared import no, progress, short_message
+from laststep.rules._shared import no, progress, short_message, went_on
 from laststep.run import Run
 
 
@@ -33,6 +33,8 @@ def callback_raised(run: Run) -> Answer:
         raised.append(run.uncaught)
     if not raised:
         return no("no exception came out of a callback")
+    if went_on(run, raised[-1].time):
+        return no("a callback raised, the program caught it, and a later fit came to its end")
     error = raised[-1]
     callback = error.get("callback")
     name = f"{callback['class']}.{callback.get('hook', '?')}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
-from laststep.rules._shared import no, progress, short_message
+from laststep.rules._shared import no, progress, short_message, went_on
 from laststep.run import Run
 
 
@@ -37,9 +37,11 @@ def callback_swallowed(run: Run) -> Answer:
     if not left:
         return no("no exception left a fit")
     error = left[-1]
+    if "KeyboardInterrupt" in error.get("bases", []):
+        return no("what left fit was KeyboardInterrupt")
     if _ended_the_program(run, error):
         return no("the exception that left fit ended the program: it was not hidden")
-    if any(fit.began.time > error.time and (fit.ended is not None or run.alive) for fit in run.fits):
+    if went_on(run, error.time):
         return no("an exception left a fit, and a later fit came to its end")
     if run.signal is not None:
         return no("a signal ended the process after the exception")

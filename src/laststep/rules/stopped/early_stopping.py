@@ -30,7 +30,9 @@ def early_stopping(run: Run) -> Answer:
     """
     stop = stop_that_counted(run)
     if stop is None or not is_early_stopping(stop):
-        used = run.fit and any(c.get("class") == "EarlyStopping" for c in run.fit.began.get("callbacks") or [])
+        used = run.fit and any(
+            c.get("class") == "EarlyStopping" and not c.get("users") for c in run.fit.began.get("callbacks") or []
+        )
         return measured("EarlyStopping was in use and did not fire") if used else no("EarlyStopping was not in use")
     if is_for_nan(stop):
         return no("the loss was not a number when it stopped")

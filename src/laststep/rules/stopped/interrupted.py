@@ -9,7 +9,10 @@ from laststep.rules._shared import fit_place, killed_with, no, progress, reached
 from laststep.run import Run
 
 
-@rule(needs=("end",), outranks=("script-exited", "unhandled-exception", "killed-by-signal", "callback-raised"))
+@rule(
+    needs=("end",),
+    outranks=("script-exited", "unhandled-exception", "killed-by-signal", "callback-raised", "callback-swallowed"),
+)
 def interrupted(run: Run) -> Answer:
     """Ctrl-C, or a SIGINT from another process, interrupted the program.
 
@@ -32,14 +35,16 @@ def interrupted(run: Run) -> Answer:
     received = reached_us(run, "SIGINT")
     if not killed_with(run, 2, "SIGINT") and error is None and received is None:
         return no("no SIGINT and no KeyboardInterrupt was seen")
-    if error is None and run.exit_code == 0 and all(fit.complete for fit in run.fits):
+    if run.uncaught is None and run.exit_code == 0 and all(fit.complete for fit in run.fits[-1:]):
         return no("SIGINT came, and the program finished all the same")
     evidence = []
     by_whom = sender(run, "SIGINT")
     if by_whom:
         evidence.append(by_whom)
     if error is not None:
-        evidence.append(Evidence("the program ended by KeyboardInterrupt", (error,)))
+        caught = error.get("caught")
+        told = f"KeyboardInterrupt left fit and was caught in line {caught['line']}" if caught else None
+        evidence.append(Evidence(told or "the program ended by KeyboardInterrupt", (error,)))
     if killed_with(run, 2, "SIGINT"):
         evidence.append(Evidence("the operating system reports SIGINT", tuple(run.all("end"))))
     if by_whom is None:
@@ -49,10 +54,11 @@ def interrupted(run: Run) -> Answer:
         cause="The program was interrupted (SIGINT)" + (f": {by_whom.says}." if by_whom else "."),
         confidence=Confidence.CERTAIN,
         evidence=tuple(evidence),
-        where=(error.get("where") if error is not None else None) or fit_place(run),
+        where=((error.get("where") or error.get("caught")) if error is not None else None) or fit_place(run),
     )
 
 
 def _keyboard_interrupt(run: Run) -> Event | None:
-    error = run.uncaught
-    return error if error is not None and "KeyboardInterrupt" in error.get("bases", []) else None
+    """The one that ended the program, or the one that left fit and was caught."""
+    left = [run.uncaught, *(event for event in run.all("exception") if event.get("left") == "fit")]
+    return next((e for e in left if e is not None and "KeyboardInterrupt" in e.get("bases", [])), None)

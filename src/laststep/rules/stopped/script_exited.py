@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
-from laststep.rules._shared import no, progress, short_message
+from laststep.rules._shared import no, progress, short_message, went_on
 from laststep.run import Run
 
 
@@ -35,6 +35,8 @@ def script_exited(run: Run) -> Answer:
         return no("an exception ended the program")
     if call is None:
         return _unseen(run)
+    if went_on(run, call.time) or (run.steps and run.steps[-1].time > call.time):
+        return no("an exit was asked for and caught: training went on")
     hard = call.get("how") == "os._exit"
     if run.has("exiting") and hard:
         return no("os._exit was called in another process")

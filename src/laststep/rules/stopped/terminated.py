@@ -9,7 +9,18 @@ from laststep.rules._shared import killed_with, measured, no, progress, reached_
 from laststep.run import Run
 
 
-@rule(needs=("end",), outranks=("script-exited", "unhandled-exception", "killed-by-signal", "finished-short"))
+@rule(
+    needs=("end",),
+    outranks=(
+        "script-exited",
+        "unhandled-exception",
+        "killed-by-signal",
+        "finished-short",
+        "callback-stopped-training",
+        "callback-raised",
+        "callback-swallowed",
+    ),
+)
 def terminated(run: Run) -> Answer:
     """Somebody asked the process to end (SIGTERM): a scheduler, a container stop, a preemption, a person.
 
@@ -32,12 +43,15 @@ def terminated(run: Run) -> Answer:
     """
     died = killed_with(run, 15, "SIGTERM")
     received = reached_us(run, "SIGTERM")
-    if not died and received is None:
+    handled = next((stop for stop in run.all("stop") if stop.get("signal_handler") == "SIGTERM"), None)
+    if not died and received is None and handled is None:
         return measured("no SIGTERM was seen") if run.signal or run.vanished else no("no SIGTERM was seen")
     if not died and run.exit_code == 0 and all(fit.complete for fit in run.fits) and run.has("exiting"):
         return no("SIGTERM came, and the program finished all the same")
     end = run.last("end")
     evidence = [Evidence("the operating system reports SIGTERM", (end,) if end else ())] if died else []
+    if handled is not None:
+        evidence.append(Evidence("the program's own handler of SIGTERM set stop_training", (handled,)))
     by_whom = sender(run, "SIGTERM")
     if by_whom:
         evidence.append(by_whom)
