@@ -135,6 +135,19 @@ def test_secrets_of_the_environment_are_not_stored(tmp_path: Path, monkeypatch: 
     assert b"TF_NUM_INTRAOP_THREADS" in content
 
 
+def test_a_version_that_is_not_known_is_a_word_not_a_crash(tmp_path: Path) -> None:
+    package = tmp_path / "keras" / "src" / "callbacks"
+    package.mkdir(parents=True)
+    for folder in (package, package.parent, package.parent.parent):
+        (folder / "__init__.py").write_text("")
+    (package / "callback_list.py").write_text("# a Keras without CallbackList\n")
+    ended, run = record(tmp_path, "import keras.src.callbacks.callback_list\nprint('fine')\n")
+    assert (ended.stdout, ended.stderr, ended.returncode) == ("fine\n", "", 0)
+    [probe] = run.all("probe")
+    assert (probe.get("name"), probe.get("state")) == ("keras_fit", "unsupported")
+    assert "CallbackList" in probe.get("because")
+
+
 def test_numbers_in_loops_without_a_framework(tmp_path: Path) -> None:
     code = "import laststep\nfor i in range(70_000):\n    laststep.step(loss=1.0 / (i + 1))\n"
     _, run = record(tmp_path, code)

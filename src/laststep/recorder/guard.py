@@ -8,6 +8,12 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 
 MOST_FAILURES = 3
+
+
+class Unsupported(Exception):
+    """This version of a library has not the door that a probe knows: a word, not a failure."""
+
+
 _failures: dict[str, int] = {}
 _on_failure: list[Callable[[str, Exception, bool], None]] = []
 # What was swallowed, for tests: a fixture raises it again.

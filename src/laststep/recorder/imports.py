@@ -8,7 +8,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from laststep.recorder.guard import guard
+from laststep.recorder.guard import Unsupported, guard
 from laststep.recorder.patch import forget_frame
 
 Ready = Callable[[ModuleType], None]
@@ -23,7 +23,7 @@ class Finder:
     def want(self, probe: str, name: str, ready: Ready) -> None:
         module = sys.modules.get(name)
         if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
-            guard(probe, ready, module)
+            guard(probe, _tell, ready, module)
             return
         self._wanted.setdefault(name, []).append((probe, ready))
 
@@ -61,9 +61,16 @@ class Finder:
                 # On the one loader object of this one module, and gone as soon as it has been used.
                 vars(loader).pop("exec_module", None)
             for probe, ready in waiting:
-                guard(probe, ready, module)
+                guard(probe, _tell, ready, module)
 
         loader.exec_module = exec_module
+
+
+def _tell(ready: Ready, module: ModuleType) -> None:
+    try:
+        ready(module)
+    except AttributeError as error:
+        raise Unsupported(f"this version of {module.__name__.split('.')[0]} is not known: {error}") from error
 
 
 finder = Finder()

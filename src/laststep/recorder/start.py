@@ -8,7 +8,7 @@ import sys
 
 from laststep.blackbox.claim import CLAIM, claimed_by_another, start_time
 from laststep.recorder import imports, patch, state
-from laststep.recorder.guard import guard, on_failure
+from laststep.recorder.guard import Unsupported, guard, on_failure
 
 _PROBES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "probes")
 
@@ -46,9 +46,13 @@ def _install(name: str) -> None:
 def _tell_failure(probe: str, error: Exception, given_up: bool) -> None:
     if given_up:
         patch.restore(probe)
-    if state.current is not None:
-        because = f"{type(error).__name__}: {error}"
-        state.current.event("probe", name=probe, state="removed" if given_up else "failed", because=because)
+    if state.current is None:
+        return
+    if isinstance(error, Unsupported):
+        state.current.event("probe", name=probe, state="unsupported", because=str(error))
+        return
+    because = f"{type(error).__name__}: {error}"
+    state.current.event("probe", name=probe, state="removed" if given_up else "failed", because=because)
 
 
 def _stand_aside() -> None:

@@ -185,8 +185,11 @@ def _tell_ruled_out(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
     reasons: dict[str, list[str]] = {}
     for unchecked in diagnosis.unchecked:
         reasons.setdefault(unchecked.because, []).append(unchecked.rule)
-    if reasons and diagnosis.outcome != "running":
+    strange = [probe for probe in diagnosis.run.all("probe") if probe.get("state") in ("unsupported", "removed")]
+    if (reasons and diagnosis.outcome != "running") or strange:
         out.heading("Could not be checked")
+        for probe in strange[:3]:
+            out.item(f"what the probe {probe.get('name')} sees: {probe.get('because')}")
         for because, rules in list(reasons.items())[: len(reasons) if verbose else MOST_UNCHECKED]:
             more = f" and {len(rules) - 3} more" if len(rules) > 3 and not verbose else ""
             out.item(f"{', '.join(rules if verbose else rules[:3])}{more}: {because}")

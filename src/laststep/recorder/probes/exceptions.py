@@ -55,10 +55,7 @@ def _chain_thread_excepthook() -> None:
 
 
 def _watch_filter(module: ModuleType) -> None:
-    if hasattr(module, "_process_traceback_frames"):
-        after(PROBE, module, "_process_traceback_frames", _passing)
-    elif state.current is not None:
-        state.current.event("probe", name=PROBE, state="unsupported", because=f"{module.__name__} has no filter")
+    after(PROBE, module, "_process_traceback_frames", _passing)
 
 
 def _passing(result: Any, traceback: TracebackType | None) -> None:
