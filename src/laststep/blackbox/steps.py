@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import mmap
 import os
 import struct
@@ -85,13 +86,17 @@ class StepWriter:
                 os.ftruncate(fd, size)
             os.pwrite(fd, _header(LEVELS), 0)
             self.mapped = filesystem_of(os.path.realpath(path)) in SAFE_TO_MAP
-            self._map: Any = mmap.mmap(fd, size) if self.mapped else _Positioned(fd)
+            self._map: Any
+            self._map = mmap.mmap(fd, size) if self.mapped else _Positioned(fd)
         except BaseException:
             os.close(fd)
             os.unlink(path)  # a half-allocated ring would keep the last free blocks from the program
             raise
         if self.mapped:
             os.close(fd)  # the mapping stays; the host gets its descriptor back
+            self._pack: Any = functools.partial(SLOT.pack_into, self._map)
+        else:
+            self._pack = lambda offset, *values: self._map.put(offset, SLOT.pack(*values))
         self._seq = 0
         self._last = 0
 
@@ -107,22 +112,22 @@ class StepWriter:
         fit: int = 0,
         data_wait: float = NAN,
     ) -> None:
-        values = (number, time, duration, data_wait, loss, learning_rate, epoch, batch, fit & 0xFFFF, 0, number)
-        before, self._last = self._last, number
-        self._put(self._bases[0] + (number % 65536) * 64, values)
-        if number >> 4 == before >> 4:
-            return
+        # Few and short: after a long step this code is cold, and each call of Python's own costs microseconds.
+        self._pack(
+            HEADER + ((number & 65535) << 6),
+            *(number, time, duration, data_wait, loss, learning_rate, epoch, batch, fit & 0xFFFF, 0, number),
+        )
+        if number >> 4 != self._last >> 4:
+            self._thin(number, time, duration, data_wait, loss, learning_rate, epoch, batch, fit & 0xFFFF, 0, number)
+        self._last = number
+
+    def _thin(self, number: int, *values: Any) -> None:
+        """Into each coarser level whose next slot this step begins."""
         for level in (1, 2, 3, 4):
             every, slots = LEVELS[level]
-            if number // every == before // every:
+            if number // every == self._last // every:
                 return
-            self._put(self._bases[level] + (number // every % slots) * 64, values)
-
-    def _put(self, offset: int, values: tuple[Any, ...]) -> None:
-        if self.mapped:
-            SLOT.pack_into(self._map, offset, *values)
-        else:
-            self._map.put(offset, SLOT.pack(*values))
+            self._pack(self._bases[level] + (number // every % slots) * SLOT.size, number, *values)
 
     def mark(self, phase: int, number: int, time: float) -> None:
         """What goes on now: read by the supervisor while the program may be stuck."""

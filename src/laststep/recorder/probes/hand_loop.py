@@ -33,7 +33,7 @@ class _Thread(threading.local):
 
 
 _thread = _Thread()
-_functions: dict[Any, int] = {}
+_functions: dict[int, int] = {}  # by the id of their code, which TensorFlow keeps
 _lead: Any = None
 _lead_rank = 0
 _rival: Any = None
@@ -72,7 +72,8 @@ def _gradient(result: Any, tape: Any, target: Any, *args: Any, **kwargs: Any) ->
     if not _eager():
         _thread.traced = max(_thread.traced, GRADIENT)
         return
-    _thread.loss = cheap_number(target)
+    if state.current is not None and state.current.loss_is_cheap():
+        _thread.loss = cheap_number(target)
     _seen("tape", GRADIENT, 3)
 
 
@@ -89,29 +90,34 @@ def _traced(result: Any, manager: Any, key: Any, *args: Any) -> None:
     if _in_keras():
         return
     if _thread.traced:
-        _functions[key] = max(_functions.get(key, 0), _thread.traced)
+        _functions[id(key)] = max(_functions.get(id(key), 0), _thread.traced)
         _thread.traced = 0
     _called(result, manager, key)
 
 
 def _called(result: Any, manager: Any, key: Any) -> None:
-    rank = _functions.get(key)
-    if rank is None or _in_keras():
+    source = id(key)  # hashing and comparing code objects themselves is dear
+    recorder = state.current
+    if source not in _functions or recorder is None or recorder.open_fits:
         return
     # our hook · the guard · the wrapper · Function.__call__, which still holds the result
-    _thread.loss = _loss_in(sys._getframe(3).f_locals.get("result"))
-    _seen(key, rank, 3)
+    loss = _loss_in(sys._getframe(3).f_locals.get("result")) if recorder.loss_is_cheap() else NAN
+    if source == _lead and _rival is None:
+        recorder.hand_step(loss)
+        return
+    _thread.loss = loss
+    _seen(source, _functions[source], 3, key)
 
 
 def _loss_in(result: Any) -> float:
-    if isinstance(result, dict):
-        result = result.get("loss")
-    elif isinstance(result, (tuple, list)) and result:
+    if isinstance(result, (tuple, list)) and result:
         result = result[0]
+    elif isinstance(result, dict):
+        result = result.get("loss")
     return cheap_number(result)
 
 
-def _seen(source: Any, rank: int, depth: int) -> None:
+def _seen(source: Any, rank: int, depth: int, code: Any = None) -> None:
     """One update happened. Several may make one step (a GAN's two optimizers): the leading source counts."""
     global _lead, _lead_rank, _rival
     if source == _lead:
@@ -119,12 +125,12 @@ def _seen(source: Any, rank: int, depth: int) -> None:
     elif rank > _lead_rank or _lead is None:
         upgrade = _lead is not None
         _lead, _lead_rank, _rival = source, rank, None
-        _tell_loop(depth + 1)
+        _tell_loop(depth + 1, code)
         if upgrade:
             return  # the same step was counted by what led until now
     elif rank == _lead_rank and _rival == source:
         _lead, _rival = source, None  # the leading one has gone silent
-        _tell_loop(depth + 1)
+        _tell_loop(depth + 1, code)
         _count()  # the step that was only a rival's
     else:
         if rank == _lead_rank:
@@ -139,12 +145,10 @@ def _count() -> None:
         state.current.hand_step(loss)
 
 
-def _tell_loop(depth: int) -> None:
-    if state.current is not None:
-        state.current.event("loop", where=users_place(sys._getframe(depth)), function=_users_function())
-
-
-def _users_function() -> Any:
-    """The training tf.function's own file and line: TensorFlow keys its statistics by the code object."""
-    filename = getattr(_lead, "co_filename", "<")
-    return {"file": filename, "line": _lead.co_firstlineno} if is_users(filename) else None
+def _tell_loop(depth: int, code: Any) -> None:
+    """Where the loop is; for a tf.function also where that stands, by its code."""
+    if state.current is None:
+        return
+    filename = getattr(code, "co_filename", "<")
+    function = {"file": filename, "line": code.co_firstlineno} if is_users(filename) else None
+    state.current.event("loop", where=users_place(sys._getframe(depth)), function=function)

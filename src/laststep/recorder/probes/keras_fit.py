@@ -71,6 +71,7 @@ class Callback:
         self._asked = 0
         self._figures_wanted = False
         self._rate = NAN
+        self._write: Any = None
         self._rate_epoch = -1
 
     def set_model(self, model: Any) -> None:
@@ -100,6 +101,7 @@ class Callback:
         self._figures_wanted = "parameters" not in (described.get("model") or {})
         self.recorder.event("fit", id=self.fit.id, **described)
         self.recorder.mark(START, time.time())
+        self._write = self.recorder.write_step
 
     def on_train_end(self, logs: Any = None) -> None:
         guard(PROBE, self._end)
@@ -134,7 +136,8 @@ class Callback:
         self.fit.batch = -1
         self._batches = 0
         self._base = self.recorder.count
-        self._epoch_began = self._last_end = time.time()
+        self._epoch_began = self._last_end = now = time.time()
+        guard(PROBE, self.recorder.mark, STEP, now)
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         guard(PROBE, self._end_epoch, epoch, logs)
@@ -155,32 +158,29 @@ class Callback:
         )
         self.recorder.mark(EPOCH_END, now)
 
-    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
-        if self._rate_epoch != self.fit.epoch:  # once an epoch, after the other callbacks have set it for the epoch
-            self._rate_epoch = self.fit.epoch
-            guard(PROBE, self._read_rate)
-        guard(PROBE, self.recorder.mark, STEP, time.time())
-
-    def _read_rate(self) -> None:
-        self._rate = learning_rate(getattr(self._model, "optimizer", None))
-
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         guard(PROBE, self._end_batch, batch, logs)
 
     def _end_batch(self, batch: int, logs: Any) -> None:
         now = time.time()
-        duration, self._last_end = now - self._last_end, now
-        self.fit.batch = batch
+        fit, recorder = self.fit, self.recorder
+        if self._rate_epoch != fit.epoch:  # once an epoch, after the other callbacks have set it for the epoch
+            self._rate_epoch = fit.epoch
+            self._rate = learning_rate(getattr(self._model, "optimizer", None))
+        fit.batch = batch
         # By the batch's own index: Keras may dispatch these calls to several threads, and may run several
         # batches at once (steps_per_execution), of which the last may be fewer than it says.
         done = min(batch + 1, self._asked) if self._asked else batch + 1
         if done > self._batches:
             self._batches = done
         # Where several fits run side by side, one common counter keeps their steps apart.
-        number = self._base + done if len(self.recorder.open_fits) == 1 else 0
+        number = self._base + done if len(recorder.open_fits) == 1 else recorder.count + 1
+        if number > recorder.count:
+            recorder.count = number
         loss = logs.get("loss") if logs else None
         value = loss if type(loss) is float else cheap_number(loss)
-        self.recorder.step(now, duration, value, self.fit.epoch, batch, self.fit.id, self._rate, number)
+        self._write(number, now, now - self._last_end, value, self._rate, fit.epoch, batch, fit.id)
+        self._last_end = now
 
     def on_test_begin(self, logs: Any = None) -> None:
         guard(PROBE, self.recorder.mark, VALIDATION if self.fit.id else EVALUATE, time.time())
@@ -196,16 +196,14 @@ class Callback:
     def _ignore(self, *args: Any, **kwargs: Any) -> None:
         return None
 
-    on_batch_begin = on_batch_end = _ignore
+    on_batch_begin = on_batch_end = on_train_batch_begin = _ignore
     on_test_batch_begin = on_test_batch_end = _ignore
     on_predict_batch_begin = on_predict_batch_end = _ignore
 
 
 def cheap_number(value: Any) -> float:
-    """A float where none has to be waited for: Python's, NumPy's, or a tensor that lies on the CPU."""
+    """A float where none has to be waited for: a tensor that lies on the CPU, a number of Python's or NumPy's."""
+    if type(value).__name__ == "EagerTensor":
+        return float(value) if value.device.endswith("CPU:0") and value.shape.rank == 0 else NAN
     plain = number(value)
-    if plain is not None:
-        return float(plain)
-    if type(value).__name__ == "EagerTensor" and value.shape.rank == 0 and value.device.endswith("CPU:0"):
-        return float(value)
-    return NAN
+    return NAN if plain is None else float(plain)
