@@ -81,6 +81,10 @@ def place_of(frame: FrameType | None) -> Place | None:
     return place(frame.f_code.co_filename, frame.f_lineno, _qualified(frame))
 
 
+def code_place(frame: FrameType) -> Place:
+    return {"file": frame.f_code.co_filename, "line": frame.f_lineno, "function": _qualified(frame)}
+
+
 def users_place(frame: FrameType | None) -> Place | None:
     return place_of(users_frame(frame))
 

@@ -117,12 +117,12 @@ class Callback:
 
     def __del__(self) -> None:
         if self.fit in self.recorder.open_fits and not sys.is_finalizing():
-            guard(PROBE, self._abandoned, sys._getframe(1))
+            guard(PROBE, self._abandoned)
 
-    def _abandoned(self, frame: FrameType) -> None:
+    def _abandoned(self) -> None:
         """fit was left by what Keras's own filter does not see (KeyboardInterrupt, SystemExit), and that was caught."""
         self.recorder.close_fit(self.fit)
-        mine = users_frame(frame)
+        mine = users_frame(sys._getframe())  # none at the interpreter's end, when nobody's code is on the stack
         handler = handler_of(mine) if mine is not None else None
         if handler is not None and handler[0] in ("KeyboardInterrupt", "SystemExit", "BaseException", ""):
             kind = handler[0] or "BaseException"

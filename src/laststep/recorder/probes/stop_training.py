@@ -82,11 +82,18 @@ def _describe(callback: Any, hook: FrameType, setter: FrameType | None) -> dict[
     return {
         "callback": described,
         "hook": hook.f_code.co_name,
-        "line": {"file": hook.f_code.co_filename, "line": hook.f_lineno},
+        "line": frames.code_place(_own_frame(callback, setter) or hook),
         "values": frames.scalars(vars(callback)),
         "metrics": frames.scalars(logs) if isinstance(logs, dict) else {},
         "test": frames.deciding_test(mine) if described["users"] and mine is not None else None,
     }
+
+
+def _own_frame(callback: Any, frame: FrameType | None) -> FrameType | None:
+    """The innermost method of the callback on the stack: in a subclass, its base class may have done it."""
+    while frame is not None and frame.f_locals.get("self") is not callback:
+        frame = frame.f_back
+    return frame
 
 
 def _signal_handlers() -> dict[Any, str]:

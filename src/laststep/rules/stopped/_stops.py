@@ -7,6 +7,7 @@ from typing import Any
 
 from laststep.event import Event
 from laststep.finding import Evidence
+from laststep.recorder.frames import is_users
 from laststep.run import Fit, Run
 
 
@@ -22,8 +23,8 @@ def stop_that_counted(run: Run) -> Event | None:
 def is_early_stopping(stop: Event) -> bool:
     """Keras's own class, or a subclass of it, whose code did the assignment."""
     callback, line = stop.get("callback") or {}, stop.get("line") or {}
-    file = str(line.get("file", ""))
-    return file.endswith("early_stopping.py") or (
+    by_keras = str(line.get("function")).startswith("EarlyStopping.") and not is_users(str(line.get("file")))
+    return by_keras or (
         callback.get("class") == "EarlyStopping" and "keras" in str(callback.get("module")) and not callback["users"]
     )
 
