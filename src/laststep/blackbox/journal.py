@@ -39,6 +39,12 @@ def move_up(fd: int) -> int:
     return high
 
 
+def identity(fd: int) -> tuple[int, int]:
+    """Which file a descriptor stands for: the program may close ours, and its number may become a file of its own."""
+    status = os.fstat(fd)
+    return status.st_dev, status.st_ino
+
+
 def _encode(record: Mapping[str, Any]) -> bytes:
     line = json.dumps(record, separators=(",", ":"), default=_plain, skipkeys=True).encode("utf-8", "replace") + b"\n"
     if len(line) <= MOST_LINE_BYTES:
@@ -77,7 +83,7 @@ class JournalWriter:
     def _open(self, path: str, reserve: int) -> None:
         self._fd = move_up(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         status = os.fstat(self._fd)
-        self._identity = (status.st_dev, status.st_ino)
+        self._identity = identity(self._fd)
         # What an earlier program of this process wrote (before it replaced itself by exec) stays.
         self._offset = len(os.pread(self._fd, status.st_size, 0).rstrip(b"\0")) if status.st_size else HEADER_BYTES
         if reserve and hasattr(os, "posix_fallocate"):
@@ -117,9 +123,7 @@ class JournalWriter:
             pass
 
     def _is_ours(self) -> bool:
-        """The program may have closed our descriptor, and its number may now belong to a file of its own."""
-        status = os.fstat(self._fd)
-        return (status.st_dev, status.st_ino) == self._identity
+        return identity(self._fd) == self._identity
 
     def _put(self, record: Mapping[str, Any]) -> None:
         line = _encode(record)

@@ -8,6 +8,7 @@ import os
 import struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from laststep.blackbox.journal import identity, move_up
 from laststep.blackbox.reading import read_plain
 
 if TYPE_CHECKING:
@@ -142,16 +143,12 @@ class _Positioned:
     """pwrite where mapping is not safe; the identity check keeps us out of a reused descriptor."""
 
     def __init__(self, fd: int) -> None:
-        from laststep.blackbox.journal import move_up
-
         self._fd = move_up(fd)
-        status = os.fstat(self._fd)
-        self._identity = (status.st_dev, status.st_ino)
+        self._identity = identity(self._fd)
 
     def put(self, offset: int, content: bytes) -> None:
         try:
-            status = os.fstat(self._fd)
-            if (status.st_dev, status.st_ino) == self._identity:
+            if identity(self._fd) == self._identity:
                 os.pwrite(self._fd, content, offset)
         except OSError:
             pass  # a full disk, a closed descriptor: the step is lost, the program goes on

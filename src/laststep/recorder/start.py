@@ -26,7 +26,6 @@ def start(folder: str, restore: tuple[str, str | None] | None = None) -> bool:
     recorder.event(
         "recorder",
         pid=recorder.pid,
-        started=start_time(recorder.pid),
         python=sys.version.split()[0],
         executable=sys.executable,
         platform=sys.platform,
