@@ -29,7 +29,7 @@ LASTSTEP = [sys.executable, "-m", "laststep"]
 HERE = "# <- here"
 READY = b"READY"
 MOST_SECONDS = 120.0
-DIRECTIVES = {"expect", "exit", "outcome", "do", "to", "memory", "when"}
+DIRECTIVES = {"expect", "exit", "outcome", "do", "to", "memory", "env", "needs", "when"}
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -43,6 +43,8 @@ class Scenario:
     do:      `signal SIGTERM`: sent once the program has written the line READY on stdout
     to:      who gets it: supervisor (the default), program, or group (all of them at once)
     memory:  run in a fresh memory control group with this limit
+    env:     `NAME=VALUE …` put into its environment; the value now+5 is the time then plus 5 s, in epoch seconds
+    needs:   `mounts` (a private mount namespace) or `kernel-log` (to write to it): skipped where that can't be had
     when:    `all`: only in `make test-all`
     """
 
@@ -54,6 +56,8 @@ class Scenario:
     signal: int | None = None
     to: str = "supervisor"
     memory: int | None = None
+    env: tuple[tuple[str, str], ...] = ()
+    needs: str | None = None
     only_in_all: bool = False
     here: int | None = None
 
@@ -79,6 +83,8 @@ def read_scenario(path: Path) -> Scenario:
         raise ValueError(f"{path.name}: directives {sorted(said)}")
     if said.get("to", "supervisor") not in ("supervisor", "program", "group"):
         raise ValueError(f"{path.name}: to: {said['to']}")
+    if said.get("needs", "mounts") not in ("mounts", "kernel-log"):
+        raise ValueError(f"{path.name}: needs: {said['needs']}")
     marked = [number for number, line in enumerate(source.splitlines(), 1) if line.rstrip().endswith(HERE)]
     if len(marked) > 1:
         raise ValueError(f"{path.name}: {len(marked)} lines are marked with {HERE}")
@@ -91,6 +97,8 @@ def read_scenario(path: Path) -> Scenario:
         signal=_signal_to_send(said["do"]) if "do" in said else None,
         to=said.get("to", "supervisor"),
         memory=int(said["memory"][:-1]) * UNITS[said["memory"][-1]] if "memory" in said else None,
+        env=tuple((word.partition("=")[0], word.partition("=")[2]) for word in said.get("env", "").split()),
+        needs=said.get("needs"),
         only_in_all=said.get("when") == "all",
         here=marked[0] if marked else None,
     )
@@ -190,17 +198,31 @@ def _once(base: Path, name: str, make: Any) -> Ran:
 
 
 def _run(asked: Scenario, source: Path, cwd: Path, recorded: bool) -> Ran:
+    _can_run(asked)
     shutil.copyfile(source, cwd / "train.py")
     home = cwd / "laststep"
     command = [sys.executable, "train.py"]
     if recorded:
         command = [*LASTSTEP, "run", *command]
     with _memory_group(asked.memory) as procs:
-        ran = _watch(_in_group(command, procs), asked, cwd, environment(cwd, home), home if recorded else None)
+        env = environment(cwd, home) | {name: _value(text) for name, text in asked.env}
+        ran = _watch(_in_group(command, procs), asked, cwd, env, home if recorded else None)
     if recorded:
         _ask(ran, home, environment(cwd, home))
         _nothing_swallowed(ran)
     return ran
+
+
+def _can_run(asked: Scenario) -> None:
+    if asked.needs == "mounts" and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
+        raise CannotRun("no private mount namespace can be made here")
+    if asked.needs == "kernel-log" and not os.access("/dev/kmsg", os.W_OK):
+        raise CannotRun("the kernel's log can't be written here")
+
+
+def _value(text: str) -> str:
+    later = re.fullmatch(r"now\+(\d+)", text)
+    return str(int(time.time()) + int(later[1])) if later else text
 
 
 def environment(cwd: Path, home: Path) -> dict[str, str]:
@@ -354,6 +376,10 @@ CHANGES_EACH_TIME = (
     (re.compile(rb"[IWEF]0000 00:00:\d+\.\d+ +\d+ "), b"<tf time pid> "),
     (re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: "), b"<time>: "),
     (re.compile(rb"0x[0-9a-fA-F]+"), b"0x<address>"),
+    (re.compile(rb"(?<=tempstate)\d+"), b"<number>"),  # a checkpoint that is being written
+    # how many operations the process had made before: those of our probes count too
+    (re.compile(rb"(?<=\[Op:__inference_)(\w+)_\d+(?=\])"), rb"\1_<number>"),
+    (re.compile(rb"\{grpc_(?:message|status):[^}]*\}"), b"{grpc}"),  # in any order
     # a progress line's clock: `1s 479ms/step`, `0s - 14ms/step`, `544ms/epoch - 272ms/step`
     (re.compile(rb"\d+m?\d*s( -)? \d+m?u?s/(step|sample|epoch)"), b"<timing>"),
     (re.compile(rb"\d+m?u?s/(step|sample|epoch)"), b"<timing>"),

@@ -78,7 +78,8 @@ def _run_verb(name: str, argv: list[str]) -> int:
 def _known_errors() -> tuple[type[Exception], ...]:
     """What the user can do something about; anything else is a bug of ours and shows itself."""
     from laststep.blackbox.folder import NoSuchRun
+    from laststep.logs.lines import NotALog
     from laststep.run import DamagedRun
     from laststep.settings import BadSetting
 
-    return (NoSuchRun, DamagedRun, BadSetting, PermissionError)
+    return (NoSuchRun, DamagedRun, BadSetting, NotALog, PermissionError, FileNotFoundError)

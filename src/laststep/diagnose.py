@@ -12,6 +12,11 @@ from laststep.run import FATAL, DamagedRun, Run
 
 NONSENSE = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
 
+NOT_IN_A_LOG = {
+    "end": "the log does not say how the process ended",
+    "recorder": "a log alone does not tell; run it with `laststep run`",
+    "fit": "a log alone does not tell; run it with `laststep run`",
+}
 MISSING = {
     "end": "the end of the process was not recorded: the supervisor died with it, or before it",
     "recorder": "laststep could not look inside the process",
@@ -53,6 +58,8 @@ def read_diagnosis(folder: Path) -> Diagnosis:
 
 
 def _why_missing(run: Run, kind: str) -> str:
+    if run.is_log:
+        return NOT_IN_A_LOG.get(kind, f"the log does not show it ({kind})")
     blind = run.last("blind")
     if blind is not None and kind in ("recorder", "fit"):
         return f"laststep could not look inside: {blind.get('because')}"
@@ -69,7 +76,7 @@ def _rank(findings: list[Finding], rules: dict[str, Rule]) -> list[Finding]:
 
 
 def outcome(run: Run, findings: list[Finding]) -> str:
-    """finished, stopped, crashed or running, from how the process ended."""
+    """finished, stopped, crashed or running, from how the process ended; unknown when a log does not say."""
     if run.alive:
         return "running"
     symptom = findings[0].symptom if findings else ""
@@ -81,6 +88,15 @@ def outcome(run: Run, findings: list[Finding]) -> str:
         return "stopped" if "KeyboardInterrupt" in run.uncaught.get("bases", []) else "crashed"
     if run.exit_code:
         return "crashed" if symptom == "crashed" else "stopped"
+    if run.is_log:
+        return _outcome_of_log(run, symptom)
     if symptom == "stopped" or any(not fit.complete for fit in run.fits[-1:]):
         return "stopped"
     return "finished"
+
+
+def _outcome_of_log(run: Run, symptom: str) -> str:
+    if symptom in ("stopped", "crashed"):
+        return symptom
+    over = run.exit_code == 0 or any(fit.complete for fit in run.fits[-1:])
+    return "finished" if over else "unknown"

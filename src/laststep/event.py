@@ -18,6 +18,10 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "kernel": "a line of the kernel's log about this process (out of memory, segfault)",
         "fault": "Python's stack at the moment of a fatal signal",
         "blind": "laststep could not look inside the process, and why",
+        "verdict": "what a batch system, a container engine or the kernel says about the end: by whom, why",
+        # from a bare log
+        "log": "nothing is there but what was printed: the file, its size, how many runs it holds",
+        "progress": "a bar or a counter on the console, and whether it had moved on",
         # from inside, by the recorder
         "recorder": "the recorder started in this process",
         "probe": "a probe was installed, or stands aside and says why",
@@ -25,6 +29,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "fit": "a fit (or evaluate, predict) began, and what was asked of it",
         "model": "the model's figures, once it is built",
         "epoch": "an epoch ended, with its metrics",
+        "validation": "a validation or an evaluate with a number of steps ended: batches asked for and delivered",
         "fit-end": "a fit came to its own end",
         "loop": "a hand-written training loop was seen, and where its step is",
         "stop": "somebody set stop_training: who, where, with which values",

@@ -17,6 +17,7 @@ from laststep.blackbox.journal import read_journal
 from laststep.blackbox.samples import read_samples
 from laststep.blackbox.steps import Now, Record, Step, read_steps
 from laststep.event import Event
+from laststep.logs.read import Story, story_of
 
 STEPS_NAME = re.compile(r"steps\.\d+(-\d+)?")
 FATAL = frozenset({"SIGSEGV", "SIGABRT", "SIGILL", "SIGBUS", "SIGFPE", "SIGSYS", "SIGTRAP"})
@@ -94,6 +95,24 @@ class Run:
             folder=folder,
         )
 
+    @classmethod
+    def of_log(cls, story: Story, name: str) -> Run:
+        """A run of which nothing is there but what it printed."""
+        told = {"file": name, "lines": story.reading.lines, "bytes": story.reading.bytes, "runs": story.runs}
+        log = Event(0.0, "log", told | {"left_out": story.reading.left_out, "rubbish": story.reading.rubbish}, "log")
+        run = cls(id=name, events=(log, *story.events))
+        run.__dict__["story"] = story
+        return run
+
+    @functools.cached_property
+    def story(self) -> Story:
+        """What was printed, read as a bare log would be."""
+        return story_of(self.console)
+
+    @property
+    def is_log(self) -> bool:
+        return self.has("log")
+
     def all(self, kind: str) -> list[Event]:
         return [event for event in self.events if event.kind == kind]
 
@@ -120,6 +139,8 @@ class Run:
 
     @property
     def seconds(self) -> float:
+        if self.is_log:
+            return 0.0
         end = self.last("end")
         if end is not None and isinstance(end.get("seconds"), (int, float)):
             return float(end.get("seconds", 0))
@@ -139,6 +160,8 @@ class Run:
     @property
     def vanished(self) -> bool:
         """Dead without a word: no exit status known, no normal end, no exception that would explain it."""
+        if self.is_log:
+            return False
         end = self.last("end")
         unknown = not self.alive if end is None else bool(end.get("beside")) and end.get("signal") is None
         left = any(call.get("how") == "os._exit" for call in self.all("exit-call"))

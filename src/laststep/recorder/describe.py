@@ -7,7 +7,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-from laststep.recorder.frames import describe_callback, is_users, number, scalars, users_place
+from laststep.recorder.frames import describe_callback, is_users, number, scalars, users_frame, users_place, where_made
 from laststep.recorder.guard import attempt
 
 ARGUMENTS = (
@@ -51,6 +51,9 @@ def describe_fit(frame: FrameType | None, model: Any, params: Any) -> dict[str, 
         else:
             described[name] = part
     described.update(described.pop("compiled", None) or {})
+    made, _ = attempt(where_made, users_frame(frame), asked.get("x"))
+    if made is not None and isinstance(described.get("data"), dict):
+        described["data"]["made_at"] = made
     return described
 
 

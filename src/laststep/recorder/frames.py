@@ -11,6 +11,7 @@ import linecache
 import os
 import re
 import sys
+from collections.abc import Iterable, Mapping
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -19,7 +20,9 @@ from laststep.recorder.guard import attempt
 _STDLIB = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 # Any Python's standard library and packages, not only this one's: rules read stacks of other interpreters.
-_INSTALLED = re.compile(r"[/\\](?:lib(?:64)?[/\\]python3\.\d+|site-packages|dist-packages)[/\\]")
+_INSTALLED = re.compile(
+    r"[/\\](?:lib(?:64)?[/\\]python[23]\.\d+|site-packages|dist-packages)[/\\]|\\[Ll]ib\\(?!.*\\(?:src|code)\\)"
+)
 _FRAMEWORKS = re.compile(
     r"[/\\](?:tensorflow[/\\]python|(?:tf_)?keras[/\\]src|numpy|absl|h5py|jax|torch|ml_dtypes|optree|wrapt)[/\\]"
 )
@@ -72,6 +75,14 @@ def users_frame(frame: FrameType | None) -> FrameType | None:
         if is_users(frame.f_code.co_filename):
             return frame
         frame = frame.f_back
+    return None
+
+
+def users_line(frames: Iterable[Mapping[str, Any]]) -> Place | None:
+    """The user's own line in a stack whose innermost frame comes first."""
+    for frame in frames:
+        if is_users(str(frame.get("file", "<"))) and frame.get("line"):
+            return {name: frame[name] for name in ("file", "line", "text") if frame.get(name)}
     return None
 
 
@@ -267,6 +278,22 @@ def _value_of(node: Any, frame: FrameType) -> dict[str, Any]:
     if isinstance(node, ast.Name) and node.id != "self":
         return scalars({node.id: frame.f_locals.get(node.id, frame.f_globals.get(node.id))})
     return {}
+
+
+def where_made(frame: FrameType | None, value: Any) -> Place | None:
+    """The line that last gave this object its name, before the line that is running now."""
+    import ast
+
+    if frame is None or value is None:
+        return None
+    names = {name for held in (frame.f_locals, frame.f_globals) for name, other in held.items() if other is value}
+    best = 0
+    for node in ast.walk(_parse(frame.f_code.co_filename)):
+        if isinstance(node, ast.Assign) and best < node.lineno < frame.f_lineno:
+            targets = [part for target in node.targets for part in ast.walk(target)]
+            if any(isinstance(target, ast.Name) and target.id in names for target in targets):
+                best = node.lineno
+    return place(frame.f_code.co_filename, best) if best else None
 
 
 @functools.lru_cache(maxsize=4)

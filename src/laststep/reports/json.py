@@ -8,12 +8,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from laststep.finding import Diagnosis, Finding, Remedy
+from laststep.logs.harmless import harmless_in
 
 
 def as_data(diagnosis: Diagnosis) -> dict[str, Any]:
     run = diagnosis.run
     fit = run.fit
     return {
+        **_of_log(diagnosis),
         "run": {
             "id": run.id,
             "command": run.command,
@@ -27,6 +29,15 @@ def as_data(diagnosis: Diagnosis) -> dict[str, Any]:
         "ruled_out": [{"rule": item.rule, "because": item.because} for item in diagnosis.ruled_out],
         "unchecked": [{"rule": item.rule, "because": item.because} for item in diagnosis.unchecked],
     }
+
+
+def _of_log(diagnosis: Diagnosis) -> dict[str, Any]:
+    log = diagnosis.run.first("log")
+    if log is None:
+        return {}
+    known = harmless_in(diagnosis.run.story.lines)
+    harmless = [{"words": item.words, "meaning": item.meaning, "times": item.times} for item in known]
+    return {"log": dict(log.data), "harmless": harmless}
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

@@ -7,14 +7,24 @@ import textwrap
 from dataclasses import dataclass, field
 
 from laststep.finding import Diagnosis, Finding, Remedy
+from laststep.logs.harmless import harmless_in
 from laststep.reports import words
 from laststep.rule import all_rules
+from laststep.rules._shared import progress
 
 MOST_RULED_OUT = 5
 MOST_UNCHECKED = 3
+MOST_HARMLESS = 3
 CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 NUMBER_AND_UNIT = re.compile(r"(\d) (s|min|h|days|B|KB|MB|GB)\b")  # kept together when a line breaks
-OUTCOME_COLOURS = {"finished": "32", "running": "36", "stopped": "33", "crashed": "31", "stalled": "33"}
+OUTCOME_COLOURS = {
+    "finished": "32",
+    "running": "36",
+    "stopped": "33",
+    "crashed": "31",
+    "stalled": "33",
+    "unknown": "36",
+}
 
 
 @dataclass
@@ -76,7 +86,7 @@ def page(diagnosis: Diagnosis, width: int = 80, colour: bool = False, verbose: b
     title = f"laststep · {run.id}"
     gap = " " * max(2, out.width - len(title) - len(diagnosis.outcome))
     out.line((title, "2"), (gap, ""), (diagnosis.outcome, "1;" + OUTCOME_COLOURS[diagnosis.outcome]))
-    out.text(" ".join(run.command), "", "")
+    out.text(" ".join(run.command) if not run.is_log else _the_log(diagnosis), "", "")
     out.heading("What happened")
     out.text(_what_happened(diagnosis))
     stopped = run.last("recording-stopped")
@@ -90,6 +100,7 @@ def page(diagnosis: Diagnosis, width: int = 80, colour: bool = False, verbose: b
         _tell_nothing(out, diagnosis)
     elif not verbose:
         _tell_others(out, diagnosis)
+    _tell_harmless(out, diagnosis, verbose)
     _tell_ruled_out(out, diagnosis, verbose)
     if diagnosis.findings:
         _tell_changes(out, diagnosis.findings[0], diagnosis)
@@ -107,10 +118,33 @@ def _what_happened(diagnosis: Diagnosis) -> str:
         "stopped": "Training stopped early",
         "crashed": "The program crashed",
         "stalled": "The program is alive and gets nowhere",
+        "unknown": "The log does not say how it ended",
     }
     if diagnosis.outcome == "stopped" and not run.training_seen:
         verbs["stopped"] = "The program was stopped"
+    if run.is_log:
+        return f"{verbs[diagnosis.outcome]}{_how(diagnosis)}: {progress(run).says}."
     return f"{verbs[diagnosis.outcome]}{_how(diagnosis)}{_progress(diagnosis)}, after {words.span(run.seconds)}."
+
+
+def _the_log(diagnosis: Diagnosis) -> str:
+    log = diagnosis.run.first("log")
+    assert log is not None
+    told = f"{words.count(log.get('lines'), 'line')}, {words.size(log.get('bytes'))}; nothing was recorded"
+    several = f". It holds {log.get('runs')} runs: this is about the last" if log.get("runs") > 1 else ""
+    rubbish = f". {words.count(log.get('rubbish'), 'line')} of it are no text" if log.get("rubbish") else ""
+    return told + several + rubbish
+
+
+def _tell_harmless(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
+    """Messages that frighten people and mean nothing, named as such; only of a bare log, or when asked."""
+    if not (diagnosis.run.is_log or verbose):
+        return
+    known = harmless_in(diagnosis.run.story.lines)
+    if known:
+        out.heading("Harmless, though it looks otherwise")
+        for item in known if verbose else known[:MOST_HARMLESS]:
+            out.item(f"“{item.words}”: {item.meaning}" + (f" ({item.times} times)" if item.times > 1 else ""))
 
 
 def _how(diagnosis: Diagnosis) -> str:
@@ -169,11 +203,27 @@ def _tell_nothing(out: Page, diagnosis: Diagnosis) -> None:
     out.heading("Why")
     if diagnosis.outcome in ("finished", "running"):
         out.text("Nothing to report.")
+    elif diagnosis.run.is_log:
+        _tell_what_to_run(out, diagnosis)
     else:
         out.text("No cause found. The record does not say; what was looked at is below.")
 
 
+def _tell_what_to_run(out: Page, diagnosis: Diagnosis) -> None:
+    """A log that does not say: what would."""
+    if diagnosis.outcome == "unknown":
+        out.text(
+            "Nothing in the log speaks of trouble, and it does not show the end: it may be cut, or go on elsewhere."
+        )
+    else:
+        out.text("No cause found: the log does not say.")
+    out.text("To find out, let it be recorded the next time:")
+    out.line(("      ", ""), ("laststep run python train.py", "32"))
+
+
 def _tell_ruled_out(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
+    if diagnosis.run.is_log and not verbose:
+        return  # a log shows little that could rule anything out
     if diagnosis.findings or diagnosis.outcome in ("stopped", "crashed", "stalled") or verbose:
         telling = [item for item in diagnosis.ruled_out if item.measured or not diagnosis.findings]
         shown = list(diagnosis.ruled_out) if verbose else telling
@@ -230,7 +280,8 @@ def _tell_stack(out: Page, diagnosis: Diagnosis) -> None:
 
 def _tell_more(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
     hints = [f"laststep explain {finding.rule}" for finding in diagnosis.findings[:1]]
-    hints += [] if verbose else [f"laststep why {diagnosis.run.id} -v"]
+    if not verbose:
+        hints.append(f"laststep {'diagnose' if diagnosis.run.is_log else 'why'} {diagnosis.run.id} -v")
     if diagnosis.findings or diagnosis.outcome in ("stopped", "crashed"):
         out.blank()
         told = "More: " + " · ".join(hints)

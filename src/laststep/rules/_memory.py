@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from laststep.event import Event
+from laststep.finding import Evidence
+from laststep.reports import words
 from laststep.rules._shared import killed_with
 from laststep.run import Run
 
@@ -142,3 +144,17 @@ def growth_while_training(run: Run) -> Growth | None:
         return None
     # The process's own memory: a group's use also holds file pages, which the kernel lets go when it gets tight.
     return Growth(float(later[0].get("rss") or 0), float(later[-1].get("rss") or 0), done[-1] - done[0])
+
+
+def grew(growth: Growth | None) -> list[Evidence]:
+    if growth is None:
+        return []
+    told = f"it grew while training, from {words.size(growth.first)} to {words.size(growth.last)}"
+    return [Evidence(f"{told}: about {words.size(growth.per_step)} with every step")]
+
+
+def others_with_memory(run: Run) -> str:
+    after, began = run.last("aftermath"), run.first("run")
+    mine = pids(run) | {int(began.get("supervisor", 0)) if began else 0}
+    large = [p for p in (after.get("largest", []) if after else []) if p["pid"] not in mine and p["rss"] > 200e6]
+    return ", ".join(f"{p['name']} ({p['pid']}) with {words.size(p['rss'])}" for p in large)

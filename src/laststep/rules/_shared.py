@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from laststep.event import Event
 from laststep.finding import Evidence, RuledOut, Unchecked
-from laststep.recorder.frames import is_users
+from laststep.recorder.frames import users_line
 from laststep.reports import words
 from laststep.run import Run
 
@@ -19,11 +19,6 @@ _NOISE = re.compile(
     r"Graph execution error|Detected at node|<stack traces unavailable>|File \"|\[\[\{\{node|Original stack trace|"
     r"in user code:|Arguments received by|Traceback \(most|Call arguments received|[•*] |\(most recent call last|…$|"
     r"\d+ root error|\(\d+\) |hint:|Hint:"
-)
-_TRACEBACK = re.compile(r"^Traceback \(most recent call last\):\s*$", re.MULTILINE)
-_FRAME = re.compile(r'^  File "(.+)", line (\d+), in (.+)$', re.MULTILINE)
-_ERROR = re.compile(
-    r"^([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning|Iteration)[\w.]*)(?::[ ]?(.*))?$", re.MULTILINE
 )
 
 
@@ -43,6 +38,8 @@ def cannot(because: str) -> Unchecked:
 
 def progress(run: Run) -> Evidence:
     """How far training had come, and what it was doing."""
+    if run.is_log:
+        return _progress_in_log(run)
     if not run.training_seen:
         return Evidence("no training step had been seen yet")
     done = run.steps[-1].number if run.steps else 0
@@ -54,6 +51,19 @@ def progress(run: Run) -> Evidence:
     if run.now is not None and run.now.phase in doing:
         told += f"; it was {doing[run.now.phase]}"
     return Evidence(told, (fit.began,) if fit else ())
+
+
+def _progress_in_log(run: Run) -> Evidence:
+    fit, last = run.fit, run.last("progress")
+    if fit is None and last is None:
+        return Evidence("no training progress is in the log before it")
+    if fit is None or not fit.epochs:
+        told = f"a counter at {last.get('done'):,}" if last and last.get("done") is not None else "training had begun"
+        return Evidence(f"how far it came, as the log shows: {told}", (last,) if last else ())
+    epoch = fit.epochs[-1]
+    batches = f"{epoch.get('batches')} of {epoch.get('of')} batches" if epoch.get("of") else "some batches"
+    told = f"epoch {int(epoch.get('epoch', 0)) + 1} of {fit.asked}, {batches}"
+    return Evidence(f"how far it came, as the log shows: {told}", (epoch,))
 
 
 def went_on(run: Run, time: float) -> bool:
@@ -102,14 +112,6 @@ def killed_with(run: Run, number: int, name: str) -> bool:
     return run.signal == name or (run.signal is None and run.exit_code == 128 + number and not run.has("exit-call"))
 
 
-def users_line(frames: Sequence[Mapping[str, Any]]) -> Place | None:
-    """The user's own line in a stack whose innermost frame comes first."""
-    for frame in frames:
-        if is_users(str(frame.get("file", "<"))) and frame.get("line"):
-            return {name: frame[name] for name in ("file", "line", "text") if frame.get(name)}
-    return None
-
-
 def short_message(event: Event, most: int = 300) -> str:
     """An exception as its type and the part of its message that a person reads first."""
     kind = str(event.get("type", "?")).rsplit(".", 1)[-1]
@@ -122,31 +124,12 @@ def short_message(event: Event, most: int = 300) -> str:
 
 
 def traceback_on_console(run: Run) -> Event | None:
-    """The last traceback that was printed: what is left when nobody could look inside."""
-    starts = [found.end() for found in _TRACEBACK.finditer(run.console)]
-    if not starts:
-        return None
-    text = run.console[starts[-1] :]
-    error = _ERROR.search(text)
-    if error is None:
-        return None
-    frames = [
-        {"file": file, "line": int(line), "function": function}
-        for file, line, function in _FRAME.findall(text[: error.start()])
-    ]
-    return Event(
-        run.events[-1].time,
-        "exception",
-        {
-            "left": "program",
-            "type": error[1],
-            "bases": [error[1].rsplit(".", 1)[-1]],
-            "message": (error[2] or "").strip(),
-            "frames": frames,
-            "where": users_line(list(reversed(frames))),
-        },
-        "console",
-    )
+    """The traceback that was printed: what is left when nobody could look inside."""
+    return next((event for event in run.story.events if event.kind == "exception" and _ended_it(event)), None)
+
+
+def _ended_it(event: Event) -> bool:
+    return event.get("left") == "program" and bool(event.get("frames"))
 
 
 def place_of_fault(run: Run) -> Place | None:

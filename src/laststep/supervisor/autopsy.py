@@ -48,6 +48,7 @@ class Autopsy:
                 "gpus": self._gpus.read(),
                 "no_gpus_because": self._gpus.because,
                 "no_kernel_log_because": self._kernel.because,
+                "job_ends": _end_of_job(),
             },
         )
         self.note_groups(cgroup.memory_groups(os.getpid()))
@@ -82,6 +83,12 @@ class Autopsy:
         _, head, rest = text.rpartition("Fatal Python error: ")
         if head:
             self._journal.write("fault", parse_fault(head + rest))
+
+
+def _end_of_job() -> float | None:
+    """When the batch system will end the job: SLURM says so in the environment."""
+    told = os.environ.get("SLURM_JOB_END_TIME", "")
+    return float(told) if told.isdigit() else None
 
 
 def tidy(folder: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from laststep.recorder import state
 from laststep.recorder.describe import describe_fit, describe_model, learning_rate
-from laststep.recorder.frames import handler_of, number, scalars, users_frame
+from laststep.recorder.frames import handler_of, number, scalars, users_frame, users_place
 from laststep.recorder.guard import guard
 from laststep.recorder.imports import when_imported
 from laststep.recorder.patch import after
@@ -40,10 +40,10 @@ def _join(result: Any, callback_list: Any, *args: Any, **kwargs: Any) -> None:
         callback_list.callbacks.insert(0, Callback(state.current))
 
 
-def _fit_frame() -> FrameType | None:
-    """The running fit, whose arguments say what was asked for. It is looked at, not kept."""
+def _frame_of(function: str, argument: str) -> FrameType | None:
+    """The running fit or evaluate, whose arguments say what was asked for. It is looked at, not kept."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and not (frame.f_code.co_name == "fit" and "callbacks" in frame.f_locals):
+    while frame is not None and not (frame.f_code.co_name == function and argument in frame.f_locals):
         frame = frame.f_back
     return frame
 
@@ -67,6 +67,7 @@ class Callback:
         self._last_end = 0.0
         self._epoch_began = 0.0
         self._batches = 0
+        self._tested = 0
         self._base = 0
         self._asked = 0
         self._figures_wanted = False
@@ -84,7 +85,7 @@ class Callback:
         return True
 
     def _implements_test_batch_hooks(self) -> bool:
-        return False
+        return True
 
     def _implements_predict_batch_hooks(self) -> bool:
         return False
@@ -95,7 +96,7 @@ class Callback:
     def _begin(self) -> None:
         self.recorder.fits = self.fit.id = self.recorder.fits + 1
         self.recorder.open_fits.append(self.fit)
-        described = guard(PROBE, describe_fit, _fit_frame(), self._model, self.params) or {}
+        described = guard(PROBE, describe_fit, _frame_of("fit", "callbacks"), self._model, self.params) or {}
         self._asked = int(described.get("steps") or 0)
         # A model that builds itself in its first step has no figures yet.
         self._figures_wanted = "parameters" not in (described.get("model") or {})
@@ -183,21 +184,35 @@ class Callback:
         self._last_end = now
 
     def on_test_begin(self, logs: Any = None) -> None:
+        self._tested = 0
         guard(PROBE, self.recorder.mark, VALIDATION if self.fit.id else EVALUATE, time.time())
 
+    def on_test_batch_end(self, batch: int, logs: Any = None) -> None:
+        if batch >= self._tested:
+            self._tested = batch + 1
+
     def on_test_end(self, logs: Any = None) -> None:
-        guard(PROBE, self.recorder.mark, BETWEEN, time.time())
+        guard(PROBE, self._end_test)
+
+    def _end_test(self) -> None:
+        frame = _frame_of("evaluate", "steps")
+        asked = number(frame.f_locals["steps"]) if frame is not None else None
+        if asked and asked != math.inf:
+            told = {"fit": self.fit.id, "epoch": self.fit.epoch, "batches": self._tested, "asked": int(asked)}
+            self.recorder.event("validation", where=users_place(frame), **told)
+        self.recorder.mark(BETWEEN, time.time())
 
     def on_predict_begin(self, logs: Any = None) -> None:
         guard(PROBE, self.recorder.mark, PREDICT, time.time())
 
-    on_predict_end = on_test_end
+    def on_predict_end(self, logs: Any = None) -> None:
+        guard(PROBE, self.recorder.mark, BETWEEN, time.time())
 
     def _ignore(self, *args: Any, **kwargs: Any) -> None:
         return None
 
     on_batch_begin = on_batch_end = on_train_batch_begin = _ignore
-    on_test_batch_begin = on_test_batch_end = _ignore
+    on_test_batch_begin = _ignore
     on_predict_batch_begin = on_predict_batch_end = _ignore
 
 

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._memory import (
-    Growth,
     MemoryKill,
     can_tell,
+    grew,
     growth_while_training,
     in_use,
     limit_of,
     memory_kill,
-    pids,
+    others_with_memory,
     was_killed,
     was_near_the_limit,
 )
+from laststep.rules._said import answer, compiled, said
 from laststep.rules._shared import cannot, fit_place, measured, no, progress
 from laststep.run import Run
 
+BY_RAY = compiled(
+    r"(?:ray\.exceptions\.)?OutOfMemoryError: Task was killed|Ray killed this worker|exceeds the memory usage threshold"
+)
 GROWS = 0.25  # of the limit, after training had begun: then it is growth, not the size of one step
 
 
-@rule(outranks=("killed-by-signal", "terminated"))
+@rule(outranks=("killed-by-signal", "terminated", "unhandled-exception", "aborted"))
 def host_out_of_memory(run: Run) -> Answer:
     """The kernel (or the container's limit) killed the process because memory ran out.
 
@@ -46,6 +51,17 @@ def host_out_of_memory(run: Run) -> Answer:
         killed-by-signal (somebody sent SIGKILL and memory had nothing to do with it), gpu-out-of-memory (an
         error from the device's allocator, not a kill), host-allocation-failed (an error, not a kill).
     """
+    verdict = next((event for event in run.all("verdict") if event.get("why") == "memory"), None)
+    ray = said(run, *BY_RAY)
+    if ray is not None and verdict is None:
+        cause = "Ray killed the worker because the machine's memory ran out."
+        return answer(
+            run, ray, "", cause, (Remedy("Run fewer tasks at once, or give each more memory: num_cpus, memory="),)
+        )
+    if verdict is not None:
+        return _by_verdict(run, verdict)
+    if run.is_log:
+        return no("nothing in the log says that memory ran out")
     kill = memory_kill(run)
     if kill is None and was_killed(run) and not can_tell(run):
         return cannot("neither the kernel's kill counters nor its log could be read here")
@@ -54,6 +70,24 @@ def host_out_of_memory(run: Run) -> Answer:
     if kill.sure:
         return _finding(run, kill, Confidence.CERTAIN)
     return _finding(run, kill, Confidence.LIKELY if was_near_the_limit(run) else Confidence.POSSIBLE)
+
+
+def _by_verdict(run: Run, verdict: Event) -> Finding:
+    """A batch system, a container engine or the kernel itself says so in the log."""
+    return Finding(
+        cause=f"The process was killed because memory ran out: {verdict.get('by')} says so.",
+        confidence=Confidence.CERTAIN,
+        evidence=(
+            Evidence(f"line {verdict.get('at_line'):,}: “{str(verdict.get('text')).strip()[:200]}”", (verdict,)),
+            progress(run),
+        ),
+        remedies=(
+            Remedy("Hold less in memory at once: load the data in pieces, smaller buffers, smaller batches"),
+            Remedy(
+                "Or ask for more memory; recorded, the growth and its limit are shown", "laststep run python train.py"
+            ),
+        ),
+    )
 
 
 def _all_clear(run: Run) -> str:
@@ -74,7 +108,7 @@ def _finding(run: Run, kill: MemoryKill, confidence: Confidence) -> Finding:
     return Finding(
         cause=f"{'T' if sure else 'Most likely t'}he kernel killed the process because {what}.",
         confidence=confidence,
-        evidence=(*_evidence(run, kill), *_grew(growth if grows else None), progress(run)),
+        evidence=(*_evidence(run, kill), *grew(growth if grows else None), progress(run)),
         remedies=_remedies(run, limit, grows),
         where=fit_place(run),
     )
@@ -97,24 +131,10 @@ def _evidence(run: Run, kill: MemoryKill) -> list[Evidence]:
     if curve:
         told = f"memory in use: {words.size(curve[0])} at the start, {words.size(curve[-1])} in the last sample"
         found.append(Evidence(told, curve=curve))
-    others = _others(run) if limit_of(run, kill.group) is None else ""
+    others = others_with_memory(run) if limit_of(run, kill.group) is None else ""
     if others:
         found.append(Evidence(f"others on this machine after the end: {others}", (after,) if after else ()))
     return found or [Evidence("the process ended by SIGKILL and memory was close to its limit")]
-
-
-def _grew(growth: Growth | None) -> list[Evidence]:
-    if growth is None:
-        return []
-    told = f"it grew while training, from {words.size(growth.first)} to {words.size(growth.last)}"
-    return [Evidence(f"{told}: about {words.size(growth.per_step)} with every step")]
-
-
-def _others(run: Run) -> str:
-    after, began = run.last("aftermath"), run.first("run")
-    mine = pids(run) | {int(began.get("supervisor", 0)) if began else 0}
-    large = [p for p in (after.get("largest", []) if after else []) if p["pid"] not in mine and p["rss"] > 200e6]
-    return ", ".join(f"{p['name']} ({p['pid']}) with {words.size(p['rss'])}" for p in large)
 
 
 def _remedies(run: Run, limit: float | None, grows: bool) -> tuple[Remedy, ...]:

@@ -5,10 +5,17 @@ from __future__ import annotations
 from laststep.finding import Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._fatal import died_of
+from laststep.rules._said import answer, compiled, said
 from laststep.run import Run
 
+_COMPILED_FOR = compiled(
+    r"compiled to use (?P<needs>[\w., ]+?) instructions, but these aren't available",
+    r"(?i)requires? a (?:CPU|processor) with (?P<needs>AVX\w*|SSE[\w.]*|FMA)|(?:CPU|processor) does not support "
+    r"(?P<lacks>AVX\w*|SSE[\w.]*|FMA)",
+)
 
-@rule(needs=("end",), outranks=("killed-by-signal",))
+
+@rule(needs=("end",), outranks=("killed-by-signal", "aborted"))
 def illegal_instruction(run: Run) -> Answer:
     """The processor met an instruction that it does not have (SIGILL).
 
@@ -28,6 +35,19 @@ def illegal_instruction(run: Run) -> Answer:
     Not to be confused with
         segmentation-fault and aborted, which do not depend on the processor's model.
     """
+    told = said(run, *_COMPILED_FOR)
+    if told is not None:
+        lacks = told.get("needs") or told.get("lacks")
+        return answer(
+            run,
+            told,
+            "",
+            cause=f"TensorFlow was built to use {lacks} instructions, which this processor does not have.",
+            remedies=(
+                Remedy("Use a build for this processor: another wheel, conda-forge, or one of your own"),
+                Remedy("In a virtual machine or an emulator, pass the host's processor through", "qemu … -cpu host"),
+            ),
+        )
     return died_of(
         run,
         4,

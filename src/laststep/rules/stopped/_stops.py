@@ -14,6 +14,10 @@ from laststep.run import Fit, Run
 def stop_that_counted(run: Run) -> Event | None:
     """The assignment that ended the fit early: seen during it, and epochs were left."""
     fit = run.fit
+    if run.is_log:  # only the last word counts: the log may begin in the middle of a fit
+        return next(
+            (stop for stop in reversed(run.all("stop")) if not any(e.time > stop.time for e in run.all("epoch"))), None
+        )
     if fit is None or fit.complete:
         return None
     mine = [stop for stop in run.all("stop") if stop.source == fit.began.source and stop.time >= fit.began.time]

@@ -9,7 +9,7 @@ from laststep.rules._shared import no, progress, short_message, went_on
 from laststep.run import Run
 
 
-@rule(needs=("recorder",), outranks=("unhandled-exception", "callback-stopped-training", "finished-short"))
+@rule(outranks=("unhandled-exception", "callback-stopped-training", "finished-short"))
 def callback_raised(run: Run) -> Answer:
     """A callback raised an exception, and that ended a training that was otherwise fine.
 

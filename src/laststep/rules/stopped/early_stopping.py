@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
@@ -10,7 +11,7 @@ from laststep.rules.stopped._stops import is_early_stopping, is_for_nan, metric_
 from laststep.run import Run
 
 
-@rule(needs=("recorder",), outranks=("finished-short", "callback-stopped-training"))
+@rule(outranks=("finished-short", "callback-stopped-training"))
 def early_stopping(run: Run) -> Answer:
     """Keras's EarlyStopping ended training because its metric had stopped getting better.
 
@@ -36,6 +37,8 @@ def early_stopping(run: Run) -> Answer:
         return measured("EarlyStopping was in use and did not fire") if used else no("EarlyStopping was not in use")
     if is_for_nan(stop):
         return no("the loss was not a number when it stopped")
+    if run.is_log:
+        return _of_log(run, stop)
     values = stop.get("values") or {}
     monitor = values.get("monitor", "its metric")
     patience = values.get("patience")
@@ -56,6 +59,22 @@ def early_stopping(run: Run) -> Answer:
         evidence=tuple(evidence),
         remedies=() if restored else (_keep_the_best(str(monitor), patience, run),),
         where=fit_place(run),
+    )
+
+
+def _of_log(run: Run, stop: Event) -> Finding:
+    values = stop.get("values") or {}
+    monitor = values.get("monitor")
+    told = [Evidence(f"line {stop.get('at_line'):,}: “{stop.get('text')}”", (stop,))]
+    if monitor:
+        told += [Evidence(f"{monitor} had not improved from {words.value(values['best'])}", (stop,))]
+        told += metric_curve(run, str(monitor))
+    reached = f" in epoch {stop.get('epoch') + 1}" if stop.get("epoch") is not None else ""
+    asked = f" of {run.fit.asked}" if run.fit and run.fit.asked else ""
+    return Finding(
+        cause=f"EarlyStopping ended the training{reached}{asked}: {monitor or 'its metric'} no longer improved.",
+        confidence=Confidence.CERTAIN,
+        evidence=tuple(told),
     )
 
 

@@ -10,7 +10,6 @@ from laststep.run import Run
 
 
 @rule(
-    needs=("end",),
     outranks=("script-exited", "unhandled-exception", "killed-by-signal", "callback-raised", "callback-swallowed"),
 )
 def interrupted(run: Run) -> Answer:

@@ -19,13 +19,13 @@ LOOK = Remedy(
 
 
 @rule(
-    needs=("recorder",),
     outranks=(
         "finished-short",
         "callback-stopped-training",
         "callback-raised",
         "unhandled-exception",
         "early-stopping",
+        "nan-loss",
     ),
 )
 def stopped_on_nan(run: Run) -> Answer:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import killed_with, measured, no, progress, reached_us, sender, sent_by_itself
 from laststep.run import Run
 
+ASKED = {
+    "asked": "that it was cancelled or killed on request",
+    "preempted": "that it was preempted",
+    "node-lost": "that its machine was taken away",
+}
+
 
 @rule(
-    needs=("end",),
     outranks=(
         "script-exited",
         "unhandled-exception",
@@ -41,6 +47,9 @@ def terminated(run: Run) -> Answer:
         killed-by-signal (SIGKILL: no time to react), interrupted (Ctrl-C), time-limit-reached (when the batch
         system says that it was the limit).
     """
+    verdict = next((event for event in run.all("verdict") if event.get("why") in ASKED), None)
+    if verdict is not None and (run.uncaught is None or run.uncaught.time > verdict.time):
+        return _by_verdict(run, verdict)
     died = killed_with(run, 15, "SIGTERM")
     received = reached_us(run, "SIGTERM")
     handled = next((stop for stop in run.all("stop") if stop.get("signal_handler") == "SIGTERM"), None)
@@ -68,6 +77,17 @@ def terminated(run: Run) -> Answer:
         evidence=tuple(evidence),
         remedies=_remedies(run),
         where=own.get("where") if own else None,
+    )
+
+
+def _by_verdict(run: Run, verdict: Event) -> Finding:
+    """The batch system says in the log who ended it."""
+    told = f"line {verdict.get('at_line'):,}: “{str(verdict.get('text')).strip()[:200]}”"
+    return Finding(
+        cause=f"The process was asked to end: {verdict.get('by')} says {ASKED[verdict.get('why')]}.",
+        confidence=Confidence.CERTAIN,
+        evidence=(Evidence(told, (verdict,)), progress(run)),
+        remedies=(Remedy("Ask whoever may end jobs there; let the next run go on where this one ended"),),
     )
 
 

@@ -1,0 +1,1 @@
+"""A plain console log → the same events that a recorder would have written."""

@@ -1,0 +1,135 @@
+"""Keras's progress bars and other counters on a console → fit, epoch and progress events."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from laststep.event import Event
+from laststep.logs.lines import Line
+
+_EPOCH = re.compile(r"^\s*Epoch (?P<epoch>\d+)/(?P<of>\d+)(?:\s*$|\s+(?=\d+/(?:\d+|Unknown)\s?[\[━ ]))")
+_STEP_TIME = re.compile(r"(?P<time>\d+)(?P<unit>us|ms|s)/(?:step|sample|batch)")
+_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+_BAR = re.compile(
+    r"(?:^|(?<=\s))\s*(?P<done>\d+)/(?P<of>\d+|Unknown)\s*(?:\[[=>.\s]*\]|[━─╸╺╍ ]{4,}|(?=\s- ))(?P<rest>.*)$"
+)
+_TQDM = re.compile(r"\|\s*(?P<done>\d+)/(?P<of>\d+)\s*\[(?P<rest>.*)$")
+_COUNTER = re.compile(r"(?i)\b(?:global[ _]?step|step|iter(?:ation)?|epoch|batch)s?\b\D{0,3}(?P<done>\d+)")
+_METRIC = re.compile(r"(?i)([a-z_][\w/ -]*?)\s*[:=]\s*(nan|-?inf(?:inity)?|[-+]?\d+\.?\d*(?:e[-+]?\d+)?)(?![\w/:])")
+_RUNS = re.compile(r"ETA|[\d.]+[mu]?s/(?:step|epoch|sample)")
+
+
+def metrics_in(text: str) -> dict[str, float]:
+    """`loss: 0.12 - accuracy: nan` as numbers."""
+    found = {}
+    for name, value in _METRIC.findall(text):
+        name = name.strip(" -").rsplit(" - ", 1)[-1]
+        if name.lower() not in ("eta", "step", "epoch", "iteration", "iter", "batch", "global_step"):
+            found[name] = float(value)
+    return found
+
+
+class Bars:
+    """Fed line by line; knows how far training had come at each of them."""
+
+    def __init__(self) -> None:
+        self.fits = 0
+        self.done: int | None = None  # of the bar that is being drawn
+        self.of: int | None = None
+        self._epoch: int | None = None  # counted from 0; None when no epoch is open
+        self._last_epoch = -1
+        self._asked = 0
+        self.metrics: dict[str, float] = {}
+        self._cut_at: int | None = None
+        self._step_seconds: float | None = None
+        self._line = 0
+        self._counted: int | None = None
+
+    def take(self, line: Line) -> Iterator[Event]:
+        epoch = _EPOCH.match(line.text)
+        if epoch:
+            yield from self._header(line, int(epoch["epoch"]) - 1, int(epoch["of"]))
+            line = Line(line.number, line.text[epoch.end() :])  # newlines are lost where people paste logs
+        bar = _BAR.match(line.text)
+        while bar and (later := _BAR.search(bar["rest"])):
+            bar = later  # carriage returns too
+        if bar:
+            yield from self._bar(line, bar)
+            return
+        yield from self._counter(line)
+
+    def ran_out(self) -> None:
+        """Keras says here that the data is used up: what the bar shows afterwards is not what was delivered."""
+        if self._cut_at is None:
+            self._cut_at = self.done
+
+    def end(self) -> Iterator[Event]:
+        """The log ends here: an epoch that is still open is not one that was cut short."""
+        yield from self._close(is_open=self._cut_at is None)
+
+    def _header(self, line: Line, epoch: int, asked: int) -> Iterator[Event]:
+        yield from self._close()
+        if not self.fits or epoch <= self._last_epoch or asked != self._asked:
+            self.fits += 1
+            told = {"id": self.fits, "function": "fit", "epochs": asked, "initial_epoch": epoch, "at_line": line.number}
+            yield Event(float(line.number), "fit", told, "log")
+        self._epoch, self._last_epoch, self._asked = epoch, epoch, asked
+        self.done = self.of = self._cut_at = None
+        self.metrics, self._line, self._step_seconds = {}, line.number, None
+
+    def _bar(self, line: Line, bar: re.Match[str]) -> Iterator[Event]:
+        done, of = int(bar["done"]), int(bar["of"]) if bar["of"] != "Unknown" else None
+        metrics = metrics_in(bar["rest"])
+        if self._epoch is None or (self.of is not None and of is not None and of != self.of):
+            yield self._progress(line, done, metrics)  # evaluate, predict, or a bar of validation
+            return
+        self.done, self.of, self._line = done, of or self.of, line.number
+        self.metrics.update(metrics)
+        clock = _STEP_TIME.search(bar["rest"])
+        self._step_seconds = int(clock["time"]) * _UNITS[clock["unit"]] if clock else self._step_seconds
+        if any(name.startswith("val_") for name in metrics) or (
+            of is not None and done >= of and "ETA" not in bar["rest"]
+        ):
+            yield from self._close()
+
+    def _close(self, is_open: bool = False) -> Iterator[Event]:
+        """The epoch that was open, if its bar had come anywhere."""
+        if self._epoch is None or self.done is None:
+            self._epoch = None
+            return
+        data: dict[str, Any] = {
+            "fit": self.fits,
+            "epoch": self._epoch,
+            "batches": self._cut_at if self._cut_at is not None else self.done,
+            "of": self.of,
+            "cut": self._cut_at is not None,
+            "open": is_open,
+            "metrics": dict(self.metrics),
+            "step_seconds": self._step_seconds,
+            "at_line": self._line,
+        }
+        yield Event(float(self._line), "epoch", data, "log")
+        if self._epoch + 1 >= self._asked:
+            yield Event(float(self._line), "fit-end", {"id": self.fits}, "log")
+        self._epoch = None
+
+    def _counter(self, line: Line) -> Iterator[Event]:
+        """A line of the program's own: `step 100: loss 0.4`, tqdm's bar, TensorFlow's global_step."""
+        if "oss" not in line.text and "/" not in line.text and "step" not in line.text:
+            return
+        counter = _TQDM.search(line.text) or _COUNTER.search(line.text)
+        metrics = {name: value for name, value in metrics_in(line.text).items() if "loss" in name.lower()}
+        if counter or metrics:
+            yield self._progress(line, int(counter["done"]) if counter else None, metrics)
+
+    def _progress(self, line: Line, done: int | None, metrics: dict[str, float]) -> Event:
+        moved = done is not None and self._counted is not None and done > self._counted
+        self._counted = done if done is not None else self._counted
+        return Event(
+            float(line.number),
+            "progress",
+            {"done": done, "moved": moved, "metrics": metrics, "at_line": line.number},
+            "log",
+        )

@@ -1,0 +1,273 @@
+"""How it ended, as a shell, a batch system, a container engine or the kernel writes it → end and verdict events."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+from laststep.event import Event
+from laststep.logs.lines import Line
+
+# The C library's names of signals, as shells print them, in the languages of which their messages were seen.
+SIGNAL_WORDS = {
+    "SIGKILL": "Killed|Getötet|Processus arrêté|Tué|Terminado \\(killed\\)|Matado|Ucciso|Morto|Убито|"
+    "已杀死|已杀掉|강제 종료됨|죽었음",
+    "SIGSEGV": "Segmentation fault|Speicherzugriffsfehler|Erreur de segmentation|Violación de segmento|"
+    "Falha de segmentação|Errore di segmentazione|Ошибка сегментирования|段错误|"
+    "セグメンテーション違反です|세그멘테이션 오류",
+    "SIGABRT": "Aborted|Abgebrochen|Abandon|Abortado|Abortito|Annullato|Аварийный останов|已放弃|已中止|中止|중지됨",
+    "SIGILL": "Illegal instruction|Ungültiger Maschinenbefehl|Instruction non permise|Instrução ilegal|"
+    "Instrucción ilegal|Недопустимая инструкция|非法指令",
+    "SIGBUS": "Bus error|Bus-Zugriffsfehler|Erreur du bus|Erro de barramento|Error en el bus|Ошибка шины|总线错误",
+    "SIGTERM": "Terminated|Beendet|Complété|Terminado|Terminato|Завершено|已终止",
+    "SIGHUP": "Hangup|Aufgelegt",
+    "SIGXCPU": "CPU time limit exceeded|Cputime limit exceeded",
+    "SIGXFSZ": "File size limit exceeded",
+    "SIGUSR1": "User defined signal 1",
+    "SIGUSR2": "User defined signal 2",
+    "SIGFPE": "Floating point exception|Gleitkomma-Ausnahme|Exception en point flottant",
+    "SIGTRAP": "Trace/breakpoint trap",
+}
+_CORE = r"(?:\s*\(.{0,40}(?:core|Speicherabzug|noyau|núcleo|памяти|核心|コア).{0,30}\))?"
+# `./job.sh: line 12: 24905 Killed   python train.py`, `[1]+  Killed   python …`, or the word alone
+_SHELL = [
+    (
+        name,
+        re.compile(
+            rf"(?:^|: line \d+:\s+\d+ |^\[\d+\][+-]?\s+(?:\d+ )?|^\s*\d+ |: )(?:{words}){_CORE}(?:\s{{2,}}\S.*)?\s*$"
+        ),
+    )
+    for name, words in SIGNAL_WORDS.items()
+]
+# zsh, fish and macOS have words of their own.
+_ZSH = re.compile(
+    r"(?:zsh: |fish: .*|^\[\d+\]\s+[+-]?\s*\d+ )(?:(killed)|(segmentation fault)|(abort)|(illegal hardware "
+    r"instruction)|(bus error)|"
+    r"(terminated)|(hangup)|(trace trap))\b"
+)
+_ZSH_SIGNALS = ("SIGKILL", "SIGSEGV", "SIGABRT", "SIGILL", "SIGBUS", "SIGTERM", "SIGHUP", "SIGTRAP")
+_MACOS = re.compile(
+    r"^(?:.*: line \d+:\s+\d+ )?(?:Killed|Segmentation fault|Abort trap|Illegal instruction|Bus error|Terminated|"
+    r"Trace/BPT trap): (\d+)\b"
+)
+_GDB = re.compile(r"(?:received signal|\*\*\* Received signal|signal(?: number)?) (?:(SIG\w+)|(\d+)) ?(?:,|\*\*\*|\()")
+_ABORTS = re.compile(
+    r"^Check failed: |^libc\+\+abi(?:\.dylib)?: terminating|^terminate called|^Fatal Python error: Aborted|Check "
+    r"failed: .*(?:Aborted|core dumped)|\bAbort message:"
+)
+_FAULTS = re.compile(r"^Fatal Python error: Segmentation fault|Windows fatal exception: access violation")
+_QEMU = re.compile(r"qemu: uncaught target signal (\d+)")
+_CODE = re.compile(
+    r"(?i)(?:process finished with|exited? with|exited? \(?with a non-zero|terminated with|failed with|"
+    r"returned(?: non-zero)?|finished with|ended with)[ :(]{1,3}"
+    r"(?:a )?(?:non-zero )?(?:exit|error|status|return)?[ -]?(?:exit )?(?:code|status|value)?[ :=]{1,3}"
+    r"(?:is )?\(?(?P<code>-?\d+|0x[0-9A-Fa-f]+)(?!\S*[./]\d)"
+    r"|^\s*(?:exit[ _]?(?:code|status)|ExitCode|exitCode)\"?\s*[:=]?\s+(?P<plain>-?\d+)\b"
+    r"|Exit code is (?P<yarn>\d+)|exit status (?P<go>\d+)$"
+)
+_DIED = re.compile(
+    r"died with <Signals\.(SIG\w+)|(?:terminated|killed) by signal:? ?(?:(SIG\w+)|(\d+))|exited on signal (\d+)|"
+    r"signal: (killed|aborted|segmentation fault|terminated)"
+)
+_WINDOWS = re.compile(r"-1073[67]\d{5}\b|\b322122\d{4}\b|\b0x[Cc]0000[0-9A-Fa-f]{3}\b")
+_NOT_OURS = re.compile(r"subprocess\.cc|SubProcess ended|ptxas|ldconfig|nvidia-smi|pip |git ")
+# Windows says it with an NTSTATUS: https://learn.microsoft.com/openspecs/windows_protocols/ms-erref
+NTSTATUS = {
+    0xC0000005: {"signal": "SIGSEGV"},
+    0xC00000FD: {"signal": "SIGSEGV"},
+    0xC0000409: {"signal": "SIGABRT"},
+    0xC0000374: {"signal": "SIGABRT"},
+    0xC000001D: {"signal": "SIGILL"},
+    0xC0000094: {"signal": "SIGFPE"},
+    0xC000013A: {"signal": "SIGINT"},
+}
+WINDOWS_VERDICTS = {
+    0xC0000135: "library-missing",
+    0xC0000142: "library-missing",
+    0xC000007B: "library-missing",
+    0xC0000017: "memory",
+    0xC000012D: "memory",
+}
+
+# (who says it, why it was ended, its words). `why` is one of: time-limit, memory, asked, preempted, node-lost.
+_VERDICTS: list[tuple[str, str, re.Pattern[str]]] = [
+    (by, why, re.compile(pattern, re.IGNORECASE))
+    for by, why, pattern in [
+        (
+            "SLURM",
+            "time-limit",
+            r"slurm.*(?:DUE TO TIME LIMIT|TimeLimit)|JOB \d+ .*CANCELLED.*DUE TO TIME LIMIT|CANCELLED.*DUE TO "
+            r"TIME LIMIT",
+        ),
+        ("SLURM", "preempted", r"(?:slurm|CANCELLED).*DUE TO PREEMPTION"),
+        ("SLURM", "node-lost", r"(?:slurm|CANCELLED).*DUE TO NODE FAILURE"),
+        (
+            "SLURM",
+            "memory",
+            r"(?:slurmstepd|srun|sacct|slurm).*(?:oom.kill|out.of.memory|OUT_OF_ME|exceeded (?:job |step |"
+            r"virtual )?memory limit|being killed)",
+        ),
+        (
+            "SLURM",
+            "memory",
+            r"Exceeded job memory limit|Some of your processes may have been killed by the cgroup out-of-memory "
+            r"handler",
+        ),
+        ("SLURM", "asked", r"(?:slurmstepd|srun).*(?:CANCELLED AT|Force Terminated|DUE TO SIGNAL Terminated)"),
+        ("LSF", "memory", r"TERM_MEMLIMIT|TERM_SWAP"),
+        ("LSF", "time-limit", r"TERM_RUNLIMIT|TERM_CPULIMIT|TERM_DEADLINE"),
+        ("LSF", "asked", r"TERM_OWNER|TERM_ADMIN|TERM_FORCE_OWNER|TERM_FORCE_ADMIN|TERM_REQUEUE"),
+        ("LSF", "preempted", r"TERM_PREEMPT|TERM_BUCKET_KILL|TERM_LOAD|TERM_WINDOW"),
+        (
+            "PBS",
+            "time-limit",
+            r"PBS: job killed: (?:walltime|cput)|job violates resource utilization policies.*walltime|walltime "
+            r"\d+ exceeded limit",
+        ),
+        ("PBS", "memory", r"PBS: job killed: (?:p?v?mem|node .*mem)|(?:p?v?mem) \d+\w* exceeded limit"),
+        ("PBS", "asked", r"PBS: job killed by|job deleted at request of|Job deleted by"),
+        (
+            "SGE",
+            "time-limit",
+            r"exceeded wallclock limit|exceed\w* (?:job )?hard (?:wallclock|cpu) ?(?:time)?|(?:hard|soft) limit "
+            r"\"?(?:h_rt|h_cpu|s_rt)|^failed\s+(?:37|44|100)\b.*(?:h_rt|wallclock)",
+        ),
+        ("SGE", "memory", r"exceeds job hard limit \"?h_vmem|hard limit \"?(?:h_vmem|h_rss)"),
+        (
+            "HTCondor",
+            "memory",
+            r"memory usage (?:has )?exceeded (?:request_memory|the requested)|Job has gone over memory limit",
+        ),
+        ("HTCondor", "asked", r"Job was aborted by the user|via condor_rm"),
+        ("Kubernetes", "memory", r"OOMKilled|Evicted.*memory|low on resource: memory|reason: Evicted.*memory"),
+        ("Kubernetes", "time-limit", r"DeadlineExceeded\b.*(?:active|deadline)|active longer than specified deadline"),
+        (
+            "Kubernetes",
+            "preempted",
+            r"\bPreempt(?:ed|ing)\b.*(?:pod|node|scheduler)|node .*shutting down|Terminated.*imminent node shutdown",
+        ),
+        ("YARN", "memory", r"running beyond (?:physical|virtual) memory limits"),
+        ("YARN", "asked", r"Container killed (?:by|on request)|killed by the (?:ApplicationMaster|user)"),
+        (
+            "Ray",
+            "memory",
+            r"(?:worker|task|actor)\w*\b.*killed due to (?:the node running low on memory|memory pressure)|"
+            r"ray.*OutOfMemoryError|Memory on the node .* exceeds the memory usage threshold",
+        ),
+        (
+            "systemd-oomd",
+            "memory",
+            r"systemd-oomd\[?\d*\]?: .*[Kk]illed|killed by the OOM killer|A process of this unit has been killed "
+            r"by the OOM",
+        ),
+        ("earlyoom", "memory", r"earlyoom.*sending SIG(?:KILL|TERM)"),
+        (
+            "the kernel",
+            "memory",
+            r"Out of memory: Kill(?:ed)? process|Memory cgroup out of memory|oom-kill:constraint|invoked "
+            r"oom-killer|oom_reaper: reaped",
+        ),
+        (
+            "the cloud",
+            "preempted",
+            r"instance (?:was|is being|will be) preempted|preemption notice|spot instance (?:interruption|"
+            r"termination)|maintenance event.*terminat",
+        ),
+        (
+            "timeout",
+            "time-limit",
+            r"^timeout: sending signal|Job(?: \d+)? (?:was )?(?:killed|cancel\w+|terminated).*(?:time ?limit|"
+            r"wall ?time|timed out)|The job running on runner .* has exceeded the maximum execution time",
+        ),
+    ]
+]
+_HINT = re.compile(
+    r"(?i)limit|memory|TERM_|oom|cancelled|deadline|evict|preempt|killed|aborted by the user|condor|deleted|node "
+    r"fail|shutting down|timeout|spot instance|h_rt|h_vmem"
+)
+_KERNEL = re.compile(r"segfault at |trap invalid opcode|general protection|NVRM: Xid|Killed process|oom-kill:")
+
+
+class Endings:
+    """Fed line by line."""
+
+    def __init__(self) -> None:
+        self.ended_at: int | None = None
+
+    def take(self, line: Line) -> Iterator[Event]:
+        for kind, data in _read(line.text):
+            if kind == "end":
+                self.ended_at = line.number
+            yield Event(float(line.number), kind, data | {"at_line": line.number, "text": line.text[:300]}, "log")
+
+
+def _read(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    if _KERNEL.search(text):
+        yield "kernel", {"line": text[:500]}
+    if _HINT.search(text):
+        for by, why, pattern in _VERDICTS:
+            if pattern.search(text):
+                yield "verdict", {"by": by, "why": why}
+                break
+    name = _signal_in(text)
+    if name:
+        yield "end", {"code": None, "signal": name}
+        return
+    windows = _WINDOWS.search(text) if len(text) < 300 else None
+    if windows:
+        yield from _by_code(windows[0])
+        return
+    found = _CODE.search(text)
+    if found and not _NOT_OURS.search(text):
+        yield from _by_code(next(word for word in found.groups() if word))
+
+
+def _signal_in(text: str) -> str | None:
+    died = _DIED.search(text) or _GDB.search(text)
+    if died:
+        word = next(word for word in died.groups() if word)
+        spoken = {"killed": "SIGKILL", "aborted": "SIGABRT", "segmentation fault": "SIGSEGV", "terminated": "SIGTERM"}
+        return spoken.get(word) or (word if word.startswith("SIG") else _name_of(int(word)))
+    zsh = _ZSH.search(text)
+    if zsh:
+        return next(name for name, word in zip(_ZSH_SIGNALS, zsh.groups(), strict=True) if word)
+    if len(text) < 200 or ": line " in text[:200]:
+        for name, pattern in _SHELL:
+            if pattern.search(text):
+                return name
+        macos = _MACOS.match(text)
+        if macos:
+            return _name_of(int(macos[1]))
+    if text.strip() == "^C":
+        return "SIGINT"
+    if _ABORTS.search(text) or _FAULTS.search(text):
+        return "SIGABRT" if _ABORTS.search(text) else "SIGSEGV"
+    qemu = _QEMU.search(text)
+    if qemu:
+        return _name_of(int(qemu[1]))
+    return None
+
+
+def _by_code(word: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    code = int(word, 0)
+    windows = code & 0xFFFFFFFF
+    if windows in NTSTATUS:
+        yield "end", {"code": None} | NTSTATUS[windows]
+    elif windows in WINDOWS_VERDICTS:
+        yield "verdict", {"by": "Windows", "why": WINDOWS_VERDICTS[windows]}
+        yield "end", {"code": code, "signal": None}
+    elif -65 < code < 0:
+        yield "end", {"code": None, "signal": _name_of(-code)}
+    elif 128 < code < 165 and _name_of(code - 128):
+        yield "end", {"code": None, "signal": _name_of(code - 128)}
+    else:
+        yield "end", {"code": code, "signal": None}
+
+
+def _name_of(number: int) -> str | None:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return None

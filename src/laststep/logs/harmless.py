@@ -1,0 +1,119 @@
+"""Messages that frighten people and mean nothing bad, and what they mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from laststep.logs.lines import Line
+
+
+@dataclass
+class Harmless:
+    words: str
+    meaning: str
+    times: int = 0
+
+
+# (what is looked for, how it is called, what it means)
+KNOWN = (
+    (
+        r"oneDNN custom operations are on",
+        "oneDNN custom operations are on",
+        "TensorFlow says that its fast CPU kernels are in use; results may differ in the last digits",
+    ),
+    (
+        r"cpu_feature_guard|Your CPU supports instructions that this",
+        "This TensorFlow binary is optimized …",
+        "a note about the processor; nothing is missing for correctness",
+    ),
+    (
+        r"successful NUMA node read .* negative value|NUMA node.*(?:must be at least one|Not found)|could not "
+        r"open file to read NUMA",
+        "NUMA node read … negative value",
+        "the machine has no NUMA table; the GPU works all the same",
+    ),
+    (
+        r"Unable to register (?:cuDNN|cuFFT|cuBLAS)|computation placer already registered",
+        "Unable to register cuDNN/cuFFT/cuBLAS factory",
+        "two parts of TensorFlow registered the same library; the second one is ignored",
+    ),
+    (
+        r"Could not load dynamic library|Could not find cuda drivers|failed call to cuInit|Cannot dlopen some "
+        r"GPU libraries|"
+        r"cudart_stub|CUDA_ERROR_NO_DEVICE|does not match DSO version|retrieving CUDA diagnostic|Skipping "
+        r"registering GPU",
+        "no usable CUDA driver or library",
+        "TensorFlow goes on with the CPU; only bad if a GPU was meant to be used",
+    ),
+    (
+        r"Could not find TensorRT|TF-TRT Warning|libnvinfer",
+        "TF-TRT Warning: Could not find TensorRT",
+        "TensorRT is optional and training does not use it",
+    ),
+    (
+        r"Allocation of \d+ exceeds \d+% of (?:free )?system memory",
+        "Allocation … exceeds 10% of free system memory",
+        "a note about a large tensor, not a failure",
+    ),
+    (
+        r"ran out of memory trying to allocate.*(?:not a failure|performance gains)",
+        "ran out of memory … not a failure",
+        "a faster algorithm wanted more memory; TensorFlow took another one",
+    ),
+    (
+        r"End of sequence|OUT_OF_RANGE",
+        "OUT_OF_RANGE: End of sequence",
+        "the data came to its end, as it does after each epoch",
+    ),
+    (
+        r"Error occurred when finalizing GeneratorDataset iterator",
+        "Error occurred when finalizing GeneratorDataset",
+        "shutdown noise of a generator; it follows every kind of end",
+    ),
+    (
+        r"Gradients do not exist for variables",
+        "Gradients do not exist for variables",
+        "some weights take no part in this loss: right for an unused head or the other half of a GAN",
+    ),
+    (
+        r"Corrupt JPEG data: .*extraneous bytes|libpng warning|Warning: unknown JFIF",
+        "Corrupt JPEG data: extraneous bytes",
+        "the decoder skipped some bytes and delivered the image",
+    ),
+    (
+        r"Local rendezvous is aborting|local_rendezvous",
+        "Local rendezvous is aborting",
+        "TensorFlow ends waiting ops when a dataset ends or an error passes; it is never the cause",
+    ),
+    (
+        r"This message will be only logged once|5 out of the last \d+ calls",
+        "5 out of the last 5 calls … triggered tf.function retracing",
+        "slower, not wrong",
+    ),
+    (r"ptxas warning|ptxas info|Registers are spilled", "ptxas warning", "a note of the GPU's compiler"),
+    (
+        r"CUPTI|cupti",
+        "CUPTI could not be used",
+        "only TensorFlow's profiler needs it",
+    ),
+    (
+        r"DeprecationWarning|FutureWarning|is deprecated|will be removed in",
+        "… is deprecated",
+        "works now, will not in a later version",
+    ),
+)
+_KNOWN = [(re.compile(pattern), words, meaning) for pattern, words, meaning in KNOWN]
+_ANY = re.compile("|".join(pattern for pattern, _, _ in KNOWN))
+
+
+def harmless_in(lines: Iterable[Line]) -> list[Harmless]:
+    """Those that are in the log, the most frequent first."""
+    found: dict[str, Harmless] = {}
+    for line in lines:
+        if not _ANY.search(line.text):
+            continue
+        words, meaning = next((words, meaning) for pattern, words, meaning in _KNOWN if pattern.search(line.text))
+        found.setdefault(words, Harmless(words, meaning)).times += 1
+    return sorted(found.values(), key=lambda item: -item.times)

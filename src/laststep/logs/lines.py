@@ -1,0 +1,193 @@
+"""Bytes → numbered lines a person would have seen: bars resolved, colours gone, what repeats itself left out."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, cast
+
+CHUNK = 1 << 20
+LONGEST = 1 << 16  # of one line; the rest of it is cut
+KEEP = 40  # lines of one shape, and then the last of each streak
+MANY_SHAPES = 4_000  # from here on the first line of a shape is enough
+MOST_SHAPES = 20_000
+LAST = 400  # lines of the end, kept whatever their shape
+
+# What differs from one line to the next of the same shape: numbers, and a progress bar's picture.
+_CHANGES = b"0123456789.=>+-eE#%:\xe2\x94\x81\x96\x88\x80\x95\xb8\xb6\x8f\x8e\x8d\x8c\x8b\x8a\x89| "
+_CONTROL = bytes(set(range(32)) - set(b"\t\n\r\x08\x1b\x07\x0c"))
+_TELLING = re.compile(rb"rror|xception|illed|ailed|: nan|Epoch|bort|exit code|memory")
+_UNSEEN = {code: None for code in range(32) if code != 9}
+_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]|\x1b[=>78MDEHc]")
+_BARE_COLOUR = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3})*)m")  # colours whose escape character was lost on the way
+# Where one program's line was glued to another's: TensorFlow's and absl's log lines, Python's logging, a traceback.
+_GLUED = re.compile(
+    r"(?<=\S)(?=\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWEF] [\w/])|(?<=\S)(?=[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ "
+    r"+\d+ \S+\])"
+    r"|(?<=\d )(?=Epoch \d+/\d+\s+\d+/\d+)|(?<=[^\s'\"`])(?=WARNING:tensorflow:)|(?<=\d )(?=WARNING:tensorflow:)|"
+    r"(?<=[\w.)])(?=(?:Killed|Segmentation fault|Aborted|Terminated)(?: \(core dumped\))?$)|"
+    r"(?<=[^\s'\"`])(?=Traceback \(most recent call last\))"
+)
+# What mpirun, Ray, docker compose and Kubernetes put before every line.
+_PREFIX = re.compile(
+    r"\[\d+,\d+\]<std(?:err|out)>: ?|\(\w+ pid=\d+[^)]*\) ?|[\w.-]+ +\| (?=\S|\s)|E {3,}(?=\S)"
+    r"|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d) (?:std(?:err|out) [FP] )?"
+)
+
+
+class NotALog(Exception):
+    """Said to the user in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    number: int
+    text: str
+
+
+@dataclass
+class Reading:
+    """What was seen of the file so far."""
+
+    lines: int = 0
+    bytes: int = 0
+    left_out: int = 0
+    rubbish: int = 0
+
+
+class Repeats:
+    """Which lines are worth a second look: the first of each shape, and the last before something else comes.
+
+    A shape is a line without its numbers, so `loss: nan` among a million of `loss: 0.123` is a new one.
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[int, int] = {}
+
+    def is_one(self, line: bytes) -> bool:
+        shape = hash(line.translate(None, _CHANGES))
+        seen = self._seen
+        count = seen.get(shape, 0)
+        if count >= KEEP or (count and len(seen) >= MANY_SHAPES):
+            return True
+        if not count and len(seen) >= MOST_SHAPES and (len(seen) >= 2 * MOST_SHAPES or not _TELLING.search(line)):
+            return True
+        seen[shape] = count + 1
+        return False
+
+    def forget(self) -> None:
+        self._seen.clear()
+
+
+def worth_reading(stream: BinaryIO, reading: Reading, repeats: Repeats, name: str = "the log") -> Iterator[Line]:
+    """The lines of a stream in order, clean, without those that only repeat what was there."""
+    skipped: tuple[int, bytes] | None = None
+    last: deque[tuple[int, bytes]] = deque(maxlen=LAST)
+    is_one = repeats.is_one
+    for number, raw in _numbered(_chunks(stream, reading, name)):
+        if is_one(raw):
+            skipped = (number, raw)
+            reading.left_out += 1
+            last.append(skipped)
+            continue
+        if skipped is not None:
+            yield from _clean(*skipped, reading)
+            skipped = None
+        last.clear()
+        yield from _clean(number, raw, reading)
+        reading.lines = number
+    for number, raw in last:
+        yield from _clean(number, raw, reading)
+        reading.lines = number
+
+
+def _numbered(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Each line, and each picture of a progress bar in it, with the line's number in the file."""
+    rest = b""
+    number = 0
+    for chunk in chunks:
+        lines = (rest + chunk).replace(b"\r\n", b"\n").replace(b"\x08", b"\r").split(b"\n")
+        rest = lines.pop()
+        for line in lines:
+            number += 1
+            if b"\r" in line:
+                for picture in line.split(b"\r"):
+                    if picture:
+                        yield number, picture
+            elif line:
+                yield number, line
+        if len(rest) > LONGEST:  # a line without an end: what is complete in it goes on its way
+            *pictures, rest = rest.split(b"\r")
+            yield from ((number + 1, picture) for picture in pictures if picture)
+            rest = rest[-LONGEST:]
+    yield from ((number + 1, picture) for picture in rest.split(b"\r") if picture)
+
+
+def _chunks(stream: BinaryIO, reading: Reading, name: str) -> Iterator[bytes]:
+    """The bytes of the file as UTF-8, whatever they were; refuses what is no text."""
+    first = stream.read(CHUNK)
+    if first[:2] == b"\x1f\x8b":
+        stream = cast(BinaryIO, gzip.GzipFile(fileobj=cast(BinaryIO, _Again(first, stream))))
+        first = stream.read(CHUNK)
+    encoding = _encoding(first)
+    if encoding is None and _is_binary(first):
+        raise NotALog(f"{name} is not a text: it looks like a binary file, not like what a program prints")
+    decoder = codecs.getincrementaldecoder(encoding)("replace") if encoding else None
+    chunk = first
+    while chunk:
+        reading.bytes += len(chunk)
+        yield decoder.decode(chunk).encode() if decoder else chunk
+        chunk = stream.read(CHUNK)
+
+
+class _Again:
+    """A stream whose beginning was read already."""
+
+    def __init__(self, first: bytes, stream: BinaryIO) -> None:
+        self._first, self._stream = first, stream
+
+    def read(self, size: int = -1) -> bytes:
+        if self._first:
+            first, self._first = self._first[:size], self._first[size:]
+            return first
+        return self._stream.read(size)
+
+
+def _encoding(first: bytes) -> str | None:
+    """UTF-16, which PowerShell's `>` writes; None for all that is, or nearly is, UTF-8."""
+    if first[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return "utf-16"
+    head = first[:4000]
+    if len(head) >= 8 and head[1::2].count(0) > 0.8 * (len(head) // 2) and head[::2].count(0) == 0:
+        return "utf-16-le"
+    return None
+
+
+def _is_binary(first: bytes) -> bool:
+    head = first[:CHUNK]
+    return bool(head) and len(head) - len(head.translate(None, _CONTROL)) > 0.05 * len(head)
+
+
+def _clean(number: int, raw: bytes, reading: Reading) -> Iterator[Line]:
+    """What a person sees of it: no escapes, no prefix of a launcher, glued lines apart."""
+    text = raw[:LONGEST].decode("utf-8", "replace")
+    if "\x1b" in text:
+        text = _ESCAPE.sub("", text)
+    if "m" in text and "[" in text:
+        text = _BARE_COLOUR.sub("", text)
+    prefix = _PREFIX.match(text)
+    if prefix:
+        text = text[prefix.end() :]
+    head = text[:200]
+    if len(head) - len(head.translate(_UNSEEN)) > len(head) // 10:
+        reading.rubbish += 1
+        return
+    glued = "] " in text or "tensorflow" in text or "Traceback (" in text or "Epoch " in text or "ed" in text[-24:]
+    for part in _GLUED.split(text) if glued else [text]:
+        part = part.rstrip()
+        if part:
+            yield Line(number, part)

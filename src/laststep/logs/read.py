@@ -1,0 +1,186 @@
+"""A console log → a Run: its lines, what they tell, and which of several runs in one file they belong to."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import re
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from laststep.event import Event
+from laststep.logs.bars import Bars
+from laststep.logs.endings import Endings
+from laststep.logs.lines import Line, Reading, Repeats, worth_reading
+from laststep.logs.tracebacks import Tracebacks
+
+FIRST, LAST = 10_000, 20_000  # lines that are kept of the beginning and of the end
+# What a process prints once, when TensorFlow is loaded, and a shell's prompt before it.
+_STARTS = re.compile(
+    r"This TensorFlow binary is optimized|Successfully opened dynamic library (?:lib)?cudart|"
+    r"oneDNN custom operations are on|Your CPU supports instructions|^Using TensorFlow backend|"
+    r"Unable to register cuDNN factory|^(?:\([\w.-]+\) ?)?(?:\S*[$#%]|PS [^>]*>|[A-Z]:\\[^>]*>) "
+    r"?(?:\S+[/\\])?python[\d.]*(?:\.exe)? \S"
+)
+_FATAL = re.compile(
+    r"^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: F |F\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ )[\w/.]+:\d+\]|^F tensorflow/"
+)
+_WARNING = re.compile(r"WARNING:(?:tensorflow|absl):(?P<logged>.*)|(?P<category>\b\w*Warning): (?P<message>.*)")
+_RAN_OUT = re.compile(r"input ran out of data.*in this case, ")
+_EARLY = re.compile(r"^Epoch 0*(?P<epoch>\d+): early stopping")
+_NOT_IMPROVED = re.compile(r"^Epoch 0*\d+: (?P<monitor>\S+) did not improve from (?P<best>[-\d.e+]+)")
+_ON_NAN = re.compile(r"Batch (?P<batch>\d+): Invalid loss, terminating training")
+
+
+@dataclasses.dataclass
+class Story:
+    """What the lines of one run tell, in order. An event's time is its line's number."""
+
+    lines: list[Line]
+    events: list[Event]
+    reading: Reading
+    runs: int = 1
+
+    @property
+    def last_progress(self) -> float:
+        """The line at which training was last seen to move on."""
+        epochs = [event.time for event in self.events if event.kind == "epoch" and not event.get("open")]
+        counted = [event.time for event in self.events if event.kind == "progress" and event.get("moved")]
+        # One more sign of life after an error is what was on its way already: threads, buffers.
+        return max([*epochs, *counted[:-1]], default=0.0)
+
+
+def read_story(stream: BinaryIO, name: str = "the log") -> Story:
+    """All that the lines of the last run tell; memory does not grow with the file."""
+    reading, repeats = Reading(), Repeats()
+    teller = _Teller()
+    for line in worth_reading(stream, reading, repeats, name):
+        if teller.take(line):
+            repeats.forget()
+    return teller.finish(reading)
+
+
+def story_of(console: str) -> Story:
+    return read_story(io.BytesIO(console.encode("utf-8", "replace")))
+
+
+class _Teller:
+    """Reads one run; starts anew where the next one begins."""
+
+    def __init__(self) -> None:
+        self._runs = 1
+        self._candidate: int | None = None  # the line at which another run may have begun
+        self._anew()
+
+    def _anew(self) -> None:
+        self._first: list[Line] = []
+        self._last: deque[Line] = deque(maxlen=LAST)
+        self._events: list[Event] = []
+        self._tracebacks, self._bars, self._endings = Tracebacks(), Bars(), Endings()
+        self._monitor: dict[str, Any] = {}
+
+    def take(self, line: Line) -> bool:
+        """True when the line begins another run."""
+        anew = self._another_begins(line)
+        (self._first if len(self._first) < FIRST else self._last).append(line)
+        for event in self._tell(line):
+            self._events.append(event)
+            if event.kind == "fit" and self._candidate is not None and event.get("initial_epoch") == 0:
+                self._split_at(self._candidate)
+        return anew
+
+    def finish(self, reading: Reading) -> Story:
+        self._events += [*self._tracebacks.end(), *self._bars.end()]
+        self._events.sort(key=lambda event: event.time)
+        story = Story([*self._first, *self._last], self._events, reading, self._runs)
+        story.events = list(_as_it_ended(story))
+        return story
+
+    def _another_begins(self, line: Line) -> bool:
+        if not _STARTS.search(line.text) or not (self._events or self._tracebacks.is_open):
+            return False
+        if self._is_over():
+            self._events.clear()
+            self._runs += 1
+            self._anew()
+            return True
+        if self._bars.fits and self._candidate is None:
+            self._candidate = line.number  # a child of the same run, unless epochs begin anew
+        return False
+
+    def _is_over(self) -> bool:
+        """Whether what came before was seen to end."""
+        if self._endings.ended_at is not None or self._tracebacks.is_open:
+            return True
+        return any(event.kind == "exception" for event in self._events[-3:])
+
+    def _split_at(self, number: int) -> None:
+        self._runs += 1
+        self._candidate = None
+        self._events = [event for event in self._events if event.time >= number]
+        self._first = [line for line in (*self._first, *self._last) if line.number >= number][:FIRST]
+        self._last.clear()
+
+    def _tell(self, line: Line) -> Iterator[Event]:
+        was_open = self._tracebacks.in_message
+        yield from self._tracebacks.take(line)
+        if self._tracebacks.is_open:
+            if self._tracebacks.in_message and not was_open:
+                yield from self._endings.take(line)  # `CalledProcessError: … exit status 137`
+            return
+        yield from self._said(line)
+        yield from self._bars.take(line)
+        yield from self._endings.take(line)
+
+    def _said(self, line: Line) -> Iterator[Event]:
+        """Lines of Keras and TensorFlow that stand for something the recorder would have seen itself."""
+        text, when = line.text, float(line.number)
+        if _FATAL.match(text):
+            yield Event(
+                when, "end", {"code": None, "signal": "SIGABRT", "at_line": line.number, "text": text[:300]}, "log"
+            )
+            self._endings.ended_at = line.number
+        warned = _WARNING.search(text)
+        if warned:
+            message = (warned["logged"] or warned["message"] or "")[:1000]
+            if _RAN_OUT.search(
+                message
+            ):  # with the number it is Keras 2, which stops; Keras 3 says it late, or for nothing
+                self._bars.ran_out()
+            told = {"category": warned["category"] or "logged", "message": message, "at_line": line.number}
+            yield Event(when, "warning", told | {"batch": self._bars.done, "of": self._bars.of}, "log")
+        improved = _NOT_IMPROVED.match(text)
+        if improved:
+            self._monitor = {"monitor": improved["monitor"], "best": float(improved["best"])}
+        early, nan = _EARLY.match(text), _ON_NAN.search(text)
+        if early or nan:
+            name = "EarlyStopping" if early else "TerminateOnNaN"
+            callback = {"class": name, "module": "keras", "users": False}
+            told = {"callback": callback, "at_line": line.number, "text": text[:200]}
+            if early:
+                told |= {"epoch": int(early["epoch"]) - 1, "values": self._monitor}
+            told["metrics"] = self._bars.metrics
+            yield Event(when, "stop", told, "log")
+
+
+def _as_it_ended(story: Story) -> Iterator[Event]:
+    """An exception or an end after which training moved on was not the program's own; of the rest one counts."""
+    last_progress = story.last_progress
+    ends = [event for event in story.events if event.kind == "end" and event.time >= last_progress]
+    end = max(ends, key=_how_telling, default=None)
+    fatal = None
+    for event in story.events:
+        if event.kind == "exception":
+            left = "caught" if event.time < last_progress else "program" if fatal is None else "after"
+            event = dataclasses.replace(event, data={**event.data, "left": left})
+            fatal = event if left == "program" else fatal
+        if event.kind == "verdict" and event.time < last_progress:
+            continue
+        if event.kind != "end" or event is end:
+            yield event
+
+
+def _how_telling(end: Event) -> tuple[bool, bool, float]:
+    """A shell's word for a signal says more than the exit code that follows; among equals the first."""
+    return end.get("signal") is not None, bool(end.get("code")), -end.time

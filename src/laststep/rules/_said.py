@@ -1,0 +1,167 @@
+"""What frameworks, libraries and the system said about the end: asked of a recorded run and of a bare log alike."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from laststep.event import Event
+from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.rule import Answer
+from laststep.rules._shared import fit_place, no, progress, went_on
+from laststep.run import Run
+
+MOST_QUOTED = 220
+WRAPPED = 78  # a line of this length may go on in the next
+# What follows an error and is never its cause: another rule that knows more about it goes first.
+ECHOES = ("unhandled-exception", "generator-raised", "callback-raised", "aborted", "killed-by-signal", "script-exited")
+# Errors that native code hands to Python.
+_NATIVE = re.compile(
+    r"(?:^|[.'\[ ])(?:Internal|Unknown|ResourceExhausted|NotFound|FailedPrecondition|Aborted|Unavailable|"
+    r"Cancelled|DataLoss|OutOfRange|"
+    r"InvalidArgument|Unimplemented|DeadlineExceeded|PermissionDenied|Op|Runtime|XlaRuntime|JaxRuntime|Import|"
+    r"Memory|OS|System|"
+    r"HorovodInternal|CalledProcess|OutOfMemory|Ray\w*|Worker\w*|\bIO)Error|StopIteration|KeyboardInterrupt|"
+    r"SystemExit|ProcessExitedException|cuts off"
+)
+_NODE = re.compile(r"\{\{node ([^}]+)\}\}|\[\[node (\S+)")
+_STAMP = re.compile(
+    r"^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: )?[IWEF](?:\d{4} \d\d:\d\d:\d\d\.\d+ +\d+)? (?=[\w/.]+:\d+\])"
+)
+
+
+@dataclass(frozen=True)
+class Said:
+    """A message that was found: in the exception that ended it, or in a line on the console."""
+
+    found: re.Match[str]
+    event: Event | None = None
+    line: int | None = None
+
+    def __getitem__(self, name: str) -> str:
+        return self.found[name] or ""
+
+    def get(self, name: str) -> str:
+        """Of several patterns, each with its own names."""
+        return (self.found.groupdict().get(name) or "").strip()
+
+    @property
+    def quote(self) -> str:
+        """The line of the message in which it stands."""
+        text = self.found.string
+        begin = text.rfind("\n", 0, self.found.start()) + 1
+        end = text.find("\n", self.found.end())
+        sentence = _STAMP.sub("", text[begin : end if end >= 0 else None]).strip()
+        if len(sentence) > MOST_QUOTED:
+            at = max(0, min(self.found.start() - begin - 40, len(sentence) - MOST_QUOTED))
+            sentence = ("…" if at else "") + sentence[at : at + MOST_QUOTED - 2] + "…"
+        return sentence
+
+    @property
+    def where(self) -> Place | None:
+        return self.event.get("where") if self.event is not None else None
+
+    @property
+    def evidence(self) -> Evidence:
+        number = self.line or (self.event.get("at_line") if self.event is not None else None)
+        before = f"line {number:,}: " if isinstance(number, int) else ""
+        return Evidence(f"{before}“{self.quote}”", (self.event,) if self.event is not None else ())
+
+    @property
+    def op(self) -> str:
+        """The op in whose kernel it happened, as TensorFlow names it."""
+        node = _NODE.search(self.found.string)
+        return (node[1] or node[2]) if node else ""
+
+
+def failures(run: Run) -> list[Event]:
+    """The exceptions that ended the training, the one that ended the program first."""
+    found = [run.uncaught] if run.uncaught is not None else []
+    for event in run.all("exception"):
+        ended_training = event.get("left") in ("fit", "thread", "after") and not went_on(run, event.time)
+        if ended_training and not any(event.get("message") == other.get("message") for other in found):
+            found.append(event)
+    return found
+
+
+def ended_well(run: Run) -> bool:
+    """Nothing speaks of a bad end, and something of a good one."""
+    if run.uncaught is not None or run.signal is not None or run.exit_code or run.vanished:
+        return False
+    return run.exit_code == 0 or any(fit.complete for fit in run.fits[-1:])
+
+
+def _console_may_tell(run: Run) -> bool:
+    """Native libraries speak on the console, and Python shows an echo; an error of Python's own speaks for itself."""
+    if run.alive or ended_well(run):
+        return False
+    error = run.uncaught
+    return (
+        error is None or bool(_NATIVE.search(str(error.get("type")))) or bool(_NATIVE.search(str(error.get("bases"))))
+    )
+
+
+def all_said(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Iterator[Said]:
+    """Where the message stands: in the errors that ended it, then on the console after the last sign of progress."""
+    for event in failures(run):
+        text = f"{event.get('type')}: {event.get('message')}"
+        inner = (f"{each['type']}: {each['message']}" for each in event.get("because_of") or [])
+        for message in (text, *inner, text.replace("\n", "")):  # a terminal may have wrapped it anywhere
+            yield from (Said(found, event) for pattern in patterns for found in [pattern.search(message)] if found)
+    if console and _console_may_tell(run):
+        last = run.story.last_progress
+        for line, after in itertools.zip_longest(run.story.lines, run.story.lines[1:]):
+            if line.number < last:
+                continue
+            text = line.text + after.text if after is not None and len(line.text) >= WRAPPED else line.text
+            for pattern in patterns:
+                found = pattern.search(text)
+                if found and found.start() < len(line.text):
+                    yield Said(found, None, line.number)
+
+
+def said(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Said | None:
+    return next(all_said(run, *patterns, console=console), None)
+
+
+def answer(
+    run: Run,
+    message: Said | None,
+    nothing: str,
+    cause: str = "",
+    remedies: tuple[Remedy, ...] = (),
+    more: tuple[Evidence, ...] = (),
+    where: Place | None = None,
+    confidence: Confidence = Confidence.CERTAIN,
+) -> Answer:
+    """The finding for a message, with the user's line and how far training had come; or that it was not there."""
+    if message is None:
+        return no(nothing)
+    return Finding(
+        cause=cause,
+        confidence=confidence,
+        evidence=(message.evidence, *more, *_layer(message), progress(run)),
+        remedies=remedies,
+        where=where or message.where or fit_place(run),
+    )
+
+
+def _layer(message: Said) -> tuple[Evidence, ...]:
+    op = message.op
+    return (Evidence(f"it happened in the op {op}"),) if op else ()
+
+
+def compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern) for pattern in patterns)
+
+
+def number(text: str) -> int:
+    return int(re.sub(r"\D", "", text) or 0)
+
+
+def data_of(run: Run) -> dict[str, Any]:
+    """What fit was given, as recorded."""
+    return dict(run.fit.began.get("data") or {}) if run.fit is not None else {}

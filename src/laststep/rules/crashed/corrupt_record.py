@@ -1,0 +1,97 @@
+"""A data file or a checkpoint is damaged."""
+
+from __future__ import annotations
+
+from laststep.finding import Evidence, Remedy
+from laststep.reports import words
+from laststep.rule import Answer, rule
+from laststep.rules._said import ECHOES, Said, answer, compiled, said
+from laststep.run import Run
+
+DAMAGED = compiled(
+    r"(?P<how>corrupted|truncated) record at (?P<offset>\d+)",
+    r"(?:DataLoss(?:Error)?|DATA_LOSS|Data loss): ?(?P<what>[^\n]*)",
+    r"Can't parse serialized Example|Could not parse example input|Key: (?P<key>\S+)\.\s+Data types don't match",
+    r"inflate\(\) failed|zlib\.error|Error -\d+ while decompressing|Compressed file ended before|incorrect "
+    r"header check",
+    r"BadGzipFile|Not a gzipped file|CRC check failed|BadZipFile|File is not a zip file|Bad CRC-32|Bad magic number",
+    r"(?P<what>file signature not found|truncated file: eof|bad object header|bad heap|wrong B-tree|addr "
+    r"overflow|inflate failed)",
+    r"not an sstable \(bad magic number\)|Checksum does not match|Corruption: |block checksum mismatch",
+    r"UnpicklingError|pickle data was truncated|EOFError: Ran out of input|Failed to interpret file .* as a pickle",
+    r"(?:Failed|Unable) to read all data for array|EOF: reading array (?:data|header)|cannot mmap an empty file|"
+    r"magic string is not correct",
+    r"Error parsing (?:message|proto)|Invalid TFRecord|is not a TFRecord|DecodeError|unexpected end of (?:data|"
+    r"file|stream)",
+)
+_FILE = compiled(
+    r"(?P<file>[\w./\\:~-]*[\w-]+\.(?:tfrecords?|tfrec|h5|hdf5|keras|npz|npy|gz|zip|pkl|pickle|index|"
+    r"data-\d+-of-\d+|ckpt\S*|csv|parquet)\b)"
+)
+FIND = """\
+for path in files:
+    try:
+        for number, _ in enumerate(tf.data.TFRecordDataset(path)): pass
+    except tf.errors.DataLossError:
+        print(path, "breaks after record", number)"""
+
+
+@rule(outranks=(*ECHOES, "missing-file", "dataset-empty"))
+def corrupt_record(run: Run) -> Answer:
+    """A data file or a checkpoint is damaged, cut off, or not of the kind that it was read as.
+
+    What happened
+        A record's checksum did not fit, a file ended in the middle, or a file of another kind was read: a gzip
+        without compression_type="GZIP", an image as a TFRecord, a checkpoint whose copy broke off.
+
+    How laststep knows
+        The reader's own error. TensorFlow gives the byte where the record begins: at 0 the file is most likely
+        no TFRecord at all, later on it was cut off or damaged.
+
+    What to do
+        Find the file and the record (the lines below do it), fetch the file again, and compare its size with the
+        source's. Files that a killed program was writing are cut: write to another name and rename at the end.
+
+    Not to be confused with
+        undecodable-image (the record is fine, the image in it is not), missing-file.
+    """
+    message = said(run, *DAMAGED)
+    if message is None:
+        return answer(run, None, "no reader complained of a damaged file")
+    file = _file(message)
+    return answer(
+        run,
+        message,
+        "",
+        cause=f"{file or 'A data file'} is damaged or not of the kind it was read as{_at(message)}.",
+        remedies=_remedies(message, file),
+        more=_delivered(run),
+    )
+
+
+def _file(message: Said) -> str:
+    found = _FILE[0].search(message.found.string)
+    return found["file"] if found else ""
+
+
+def _at(message: Said) -> str:
+    offset = message.get("offset")
+    if not offset:
+        return ""
+    return " (not even its first record can be read)" if offset == "0" else f" (at byte {int(offset):,})"
+
+
+def _delivered(run: Run) -> tuple[Evidence, ...]:
+    if not run.steps:
+        return ()
+    return (Evidence(f"{words.count(run.steps[-1].number, 'step')} had been trained on what was read before it"),)
+
+
+def _remedies(message: Said, file: str) -> tuple[Remedy, ...]:
+    if message.get("offset") or ("DataLoss" in message.found.string and not file):
+        find = Remedy("Find the file and the record", FIND, safe=True)
+        if message.get("offset") == "0":
+            kind = 'tf.data.TFRecordDataset(files, compression_type="GZIP")'
+            return (Remedy("If the files are compressed, say so; make sure that they are TFRecords", kind), find)
+        return (find, Remedy("Fetch that file again, or leave it out"))
+    return (Remedy(f"Fetch or write {file or 'the file'} again; compare its size with the source's"),)

@@ -1,0 +1,92 @@
+"""A tensor has another type than the operation takes."""
+
+from __future__ import annotations
+
+from laststep.finding import Evidence, Remedy
+from laststep.rule import Answer, rule
+from laststep.rules._said import ECHOES, Said, answer, compiled, said
+from laststep.rules._tensors import what_fit_was_given
+from laststep.run import Run
+
+_TYPE = (
+    r"(?:<dtype: ')?(?:tf\.)?(?P<{0}>(?:u?int|float|bfloat|complex|q?int)\d+|half|double|float|bool|string|"
+    r"str\d*|object|variant|resource)(?:'>)?"
+)
+SAID = compiled(
+    rf"Value for attr '\w+' of {_TYPE.format('got')} is not in the list of allowed values: (?P<wanted>[\w, ]+)",
+    r"cannot compute (?P<op>\w+) as input #\d+\(zero-based\) was expected to be an? (?P<wanted>\w+) tensor but "
+    r"is an? (?P<got>\w+) tensor",
+    r"Input '(?P<input>\w+)' of '(?P<op>\w+)' Op has type (?P<got>\w+) that does not match (?:expected )?type "
+    r"(?:of )?(?P<wanted>\w+)",
+    r"Tensor conversion requested dtype (?P<wanted>\w+) for Tensor with dtype (?P<got>\w+)",
+    r"(?:Unsupported object type|Failed to convert a NumPy array to a Tensor \(Unsupported object type) (?P<got>\w+)",
+    r"Invalid dtype: (?P<got>\w+)",
+    r"Cast (?P<got>string|variant|\w+) to (?P<wanted>\w+) is not supported",
+    r"(?:could not|cannot) convert string to float(?:: ?(?P<value>[^\n]*))?|invalid literal for int\(\)",
+    r"Expected (?P<wanted>\w+)(?: passed to parameter '\w+' of op '(?P<op>\w+)')?, (?:but )?got "
+    r"(?P<value>[^\n]{1,80}) of type '(?P<got>\w+)'",
+    r"(?:Expected|expected) (?P<wanted>u?int\d*|float\d*|string|bool),? (?:but )?got (?P<got>[\w<>': ]+?)(?: of "
+    r"type|\.|$| instead)",
+    r"Can(?:'t|not) convert (?P<got>\w+) to (?P<wanted>\w+)|Cannot convert (?P<value>\S+) to EagerTensor of "
+    r"dtype (?P<wanted2>\w+)",
+    r"Type(?:s)? mismatch|must be of the same (?:d?type)|(?:dtypes?|types) (?:do|does) not match|have mismatched "
+    r"types|Mismatch(?:ed)? (?:d?types?)",
+    r"Data type mismatch|Data types don't match|Incompatible type conversion requested|Attempt to convert a "
+    r"value \((?P<value>[^)]{1,60})\) with an unsupported type",
+    r"No OpKernel was registered to support Op '(?P<op>\w+)'[^\n]*|Could not find (?:valid )?device for node[^\n]*",
+    r"can't convert np\.ndarray of type (?:numpy\.)?(?P<got>\w+)|setting an array element with a "
+    r"sequence\.(?!.*inhomogeneous)",
+    r"Failed to convert object of type|The dtype of the (?:source|target|input)[^\n]*(?:not compatible|differ|must)",
+    r"Tensors? in list passed to '\w+' of '(?P<op>\w+)' Op have types \[(?P<got>[^\]]+)\] that don't all match",
+)
+OBJECTS = ("object", "str", "string", "float", "int", "list", "NoneType", "Timestamp", "dict", "bytes")
+
+
+@rule(outranks=(*ECHOES,))
+def dtype_mismatch(run: Run) -> Answer:
+    """An operation got a tensor of another type than it takes: integers for floats, float64 for float32, objects.
+
+    What happened
+        TensorFlow converts nothing by itself. NumPy makes float64 and int64, images are uint8, and a table with one
+        text or one missing value becomes an array of objects, which is no tensor at all.
+
+    How laststep knows
+        The op's own message: the type it got and the type that it takes.
+
+    What to do
+        Cast at the border: tf.cast(x, tf.float32), array.astype("float32"). For objects: find the column that
+        holds text or lists of different length, with df.dtypes.
+
+    Not to be confused with
+        shape-mismatch (the type is right, the form is not; lists of different length can show as either).
+    """
+    message = said(run, *SAID)
+    if message is None:
+        return answer(run, None, "no operation complained of a type")
+    got, wanted = message.get("got"), message.get("wanted") or message.get("wanted2")
+    op = f"{message['op']}: " if message.get("op") else ""
+    types = f" ({op}got {got}{f', takes {wanted[:80]}' if wanted else ''})" if got else ""
+    return answer(
+        run,
+        message,
+        "",
+        cause=f"A value has a type that the operation does not take{types}.",
+        remedies=_remedies(message, got, wanted),
+        more=(*_value(message), *what_fit_was_given(run)),
+    )
+
+
+def _value(message: Said) -> tuple[Evidence, ...]:
+    return (Evidence(f"the value was {message['value'].strip()}"),) if message.get("value") else ()
+
+
+def _remedies(message: Said, got: str, wanted: str) -> tuple[Remedy, ...]:
+    if got.rstrip("0123456789") in ("str", "string") or "string" in message.quote:
+        return (Remedy("Text is no number: encode it first", "keras.layers.StringLookup() or pandas.get_dummies(df)"),)
+    if (got in OBJECTS and got not in ("float", "int")) or "object type" in message.quote:
+        return (
+            Remedy("An array of objects is no tensor: make it one of numbers", 'x = np.asarray(x).astype("float32")'),
+        )
+    first = (wanted.split(",") or ["float32"])[0].strip()
+    target = first if first and any(char.isdigit() for char in first) and "bfloat" not in first else "float32"
+    return (Remedy("Cast it where it comes from", f"x = tf.cast(x, tf.{target})", message.where),)

@@ -1,0 +1,108 @@
+"""CUDA, cuDNN or cuBLAS could not be used."""
+
+from __future__ import annotations
+
+from laststep.finding import Confidence, Remedy
+from laststep.rule import Answer, rule
+from laststep.rules._said import ECHOES, Said, answer, compiled, said
+from laststep.run import Run
+
+_LIBRARY = (
+    r"(?:lib)?(?:cuda|cudart|cublas|cublasLt|cudnn|cufft|curand|cusolver|cusparse|nccl|nvrtc|nvJitLink|cupti|nvinfer)"
+)
+# What the library lacks or which version it is: the framework said so.
+SURE = compiled(
+    r"libdevice not found|Can't find libdevice directory",
+    r"(?i)couldn't (?:invoke|get) ptxas|ptxas (?:exited|returned) (?:with )?(?:a |an )?(?:non-zero|error)|No PTX "
+    r"compilation provider|ptxas not found",
+    r"(?i)failed to initialize GPU device",
+    r"DLL load failed|The specified module could not be found|undefined symbol: cud|could not find cudnn\w* in "
+    r"cudnn DSO",
+    rf"(?P<library>{_LIBRARY}\w*(?:[-.]\w+)*\.(?:so|dll|dylib)[.\d]*)['\"]?:? (?:cannot open shared object|not "
+    rf"found|no such file)",
+    rf"Could not (?:find|load)(?: library)? '?(?P<library>{_LIBRARY}[\w.]*)'?(?:\. TensorFlow requires|\. Error)",
+    r"Loaded runtime CuDNN library: (?P<loaded>[\d.]+)[^\n]*? but source was compiled with:? (?P<wanted>[\d.]+)",
+    r"CUDNN_STATUS_(?:ARCH_MISMATCH|VERSION_MISMATCH|RUNTIME_PREREQUISITE_MISSING|SUBLIBRARY_\w+)",
+    r"CUDA driver version is insufficient for CUDA runtime version|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH|"
+    r"driver/library version mismatch",
+    r"CUDA_ERROR_(?:NO_BINARY_FOR_GPU|INVALID_PTX|UNSUPPORTED_PTX_VERSION|INVALID_IMAGE|INVALID_SOURCE|"
+    r"NOT_INITIALIZED|INVALID_HANDLE)",
+    r"no kernel image is available for execution on the device|device kernel image is invalid|unsupported toolchain",
+    r"(?i)Invalid handle\. Cannot load symbol cud|cannot load symbol cudnn",
+    r"(?:DNN|BLAS|FFT) (?:library )?(?:is )?not (?:found|supported)|No (?:DNN|BLAS) in stream executor|DNN "
+    r"library (?:is not found|initialization failed)",
+    r"StreamExecutor without (?:BLAS|DNN) support",
+    r"cudaGetDevice\(\) failed|cudaGetDeviceCount|CUDA(?:_ERROR)?[ _](?:unknown|UNKNOWN)(?: error)?|no "
+    r"CUDA-capable device is detected",
+    r"(?i)failed to (?:load|open) (?:libcuda|cuda driver|nvcuda)",
+)
+# The call failed, and the log does not say why: no memory for the library, or a library that does not fit.
+UNSURE = compiled(
+    r"Failed to load the native TensorFlow runtime|Failed to determine best cudnn",
+    r"cuDNN failed to initialize|Failed to get convolution algorithm",
+    r"Blas (?:x?GEMM\w*|SGEMM|GEMV|xGEMM\w*)[^\n]*launch failed|Blas \w+ launch failed",
+    r"No algorithm worked!|failed to run cuBLAS routine|CU(?:BLAS|DNN|SOLVER|FFT)_STATUS_(?:INTERNAL_ERROR|"
+    r"NOT_INITIALIZED|NOT_SUPPORTED|BAD_PARAM)",
+    r"cu(?:DNN|dnn) \w+ launch failed|cudnn \w+ launch failed|cuDNN launch failure",
+    r"CUDA error: (?:initialization error|invalid device|operation not supported)",
+)
+
+
+@rule(outranks=ECHOES)
+def gpu_libraries_unusable(run: Run) -> Answer:
+    """CUDA, cuDNN or cuBLAS is missing, of another version than TensorFlow wants, or fails to start.
+
+    What happened
+        TensorFlow loads the driver and NVIDIA's libraries at run time. One is not there, is too old or too new
+        for it or for the card, or fails in its first call. On Windows the loader says it as "DLL load failed".
+
+    How laststep knows
+        The loader's or the library's own message ended the program. The same messages before a training that
+        then goes on are harmless: TensorFlow uses the CPU instead, and this rule stays quiet.
+
+    What to do
+        Let pip bring the fitting set in a fresh environment: pip install "tensorflow[and-cuda]", and a driver
+        that is new enough for it. Do not mix it with a system-wide CUDA on LD_LIBRARY_PATH. On Windows, GPU
+        support ended with TensorFlow 2.10: use WSL 2; a "DLL load failed" also comes from a missing Visual C++
+        runtime or from a processor without AVX.
+
+    Not to be confused with
+        gpu-memory-held (cuDNN starts, and finds no memory), library-incompatible (Python packages that do not
+        go together), cuda-kernel-failed.
+    """
+    sure = said(run, *SURE)
+    message = sure or said(run, *UNSURE)
+    return answer(
+        run,
+        message,
+        "no GPU library failed to load or to start",
+        cause=_cause(sure, message),
+        remedies=_remedies(message),
+        confidence=Confidence.CERTAIN if sure else Confidence.POSSIBLE,
+    )
+
+
+def _cause(sure: Said | None, message: Said | None) -> str:
+    if sure is not None and sure.get("loaded"):
+        return f"cuDNN {sure['loaded']} was loaded, and TensorFlow was built for {sure['wanted']}."
+    if sure is not None and sure.get("library"):
+        return f"The library {sure['library']} could not be loaded."
+    if sure is not None:
+        return "A GPU library could not be loaded or does not fit."
+    return "A GPU library failed in its first call; whether for lack of memory or of a fitting version is not said."
+
+
+def _remedies(message: Said | None) -> tuple[Remedy, ...]:
+    text = message.found.string if message else ""
+    if "libdevice" in text or "ptxas" in text:
+        where = 'export XLA_FLAGS="--xla_gpu_cuda_data_dir=$CONDA_PREFIX/lib"'
+        return (Remedy("Give XLA the CUDA compiler's files: install nvcc, and say where it is", where, safe=True),)
+    if "DLL load failed" in text or "Native" in text:
+        return (
+            Remedy("Install the Visual C++ runtime, and on Windows TensorFlow in WSL 2", "wsl --install"),
+            Remedy("See whether the processor has AVX, which TensorFlow's wheels need"),
+        )
+    return (
+        Remedy("Take the set that fits together, in a fresh environment", 'pip install "tensorflow[and-cuda]"'),
+        Remedy("See whether another process has the card's memory", "nvidia-smi", safe=True),
+    )

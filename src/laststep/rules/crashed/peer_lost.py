@@ -1,0 +1,108 @@
+"""Another process of the training went away."""
+
+from __future__ import annotations
+
+import re
+
+from laststep.finding import Confidence, Evidence, Remedy
+from laststep.rule import Answer, rule
+from laststep.rules._said import ECHOES, Said, all_said, answer, compiled, said
+from laststep.run import Run
+
+_TASK = r"/job:(?P<job>\w+)/(?:replica:\d+/)?task:(?P<task>\d+)"
+SAID = compiled(
+    rf"{_TASK}[^\n]*(?:heartbeat timeout|is (?:dead|unhealthy|lost|unavailable)|has (?:crashed|failed|died)|"
+    rf"recorded as (?:error|disconnected)|restarted|preempted)",
+    r"(?i)heartbeat(?:s)? (?:timed? ?out|timeout|failure|missed)|(?:tasks|task) (?:have|has) (?:crashed|failed|died)",
+    r"(?:UnavailableError|UNAVAILABLE)[^\n]*(?:Socket closed|Connection (?:reset|refused)|failed to connect to "
+    r"(?:all|remote)|GOAWAY|Endpoint read failed|Broken pipe|keepalive|OS Error|recvmsg|tcp handshaker)[^\n]*",
+    r"Collective ops is aborted by:[^\n]*(?:UNAVAILABLE|Connection|Socket|peer|CANCELLED|check health|heartbeat|"
+    r"failed to connect)[^\n]*",
+    r"Error received from peer(?: ipv[46]:(?P<address>[\d.:\[\]a-f]+))?",
+    rf"GRPC error information from remote target {_TASK}",
+    r"Horovod has been shut down|failed to connect to all addresses|Failed to connect to (?:channel|remote host)|"
+    r"remote target has been disconnected",
+    r"Connection (?:reset|closed) by (?:remote )?peer|(?:remote|another|other) process (?:has )?exited|There was "
+    r"an error initializing an `?nccl`?",
+    r"(?i)RPC failed with status = \"?UNAVAILABLE|grpc_error_string|all ranks|rank (?P<rank>\d+) (?:is )?(?:down|"
+    r"dead|lost|not responding)",
+    r"ncclRemoteError|ncclSystemError|NCCL[^\n]*(?:remote|peer|timed? ?out|connection)|unhandled (?:system|"
+    r"remote) error, NCCL",
+    r"HorovodInternalError|ORTE has lost communication|mpirun noticed that process rank (?P<rank>\d+)|lost "
+    r"connection to (?:worker|ps|peer)",
+    r"Barrier timed out|barrier[^\n]*(?:timeout|failed)|The following (?:tasks|workers)[^\n]*(?:not|failed|missing)",
+    r"_?(?:WorkerPreemption|PSUnavailable)Error|ps failure|parameter server[^\n]*(?:failed|unavailable|preempt)",
+    r"A previous (?:collective|barrier)[^\n]*|coordination (?:service|agent)[^\n]*(?:error|unavailable|stopped|failed)",
+    r"ActorDiedError|ActorUnavailableError|RayActorError|WorkerCrashedError|NodeDiedError",
+)
+_ECHO_ONLY = compiled(r"UnavailableError|AbortedError|ABORTED|CANCELLED")
+# An elastic job's agent, and a session that was built anew from a checkpoint without an error of its own.
+_AGENT = compiled(r"resource\.py:\d+:report_resource|dlrover|elastic_agent|torchelastic|ElasticDL")
+_REBUILT = compiled(r"Restoring parameters from (?P<checkpoint>\S+)")
+
+
+@rule(outranks=(*ECHOES, "data-source-unreachable", "terminated", "unsupported-strategy"))
+def peer_lost(run: Run) -> Answer:
+    """Another process of the same training died, froze or was taken away, and this one broke for it.
+
+    What happened
+        In a training with several processes each waits for the others. When one goes, the rest fail with network
+        errors: connection reset, socket closed, a heartbeat that is missing. The error in this log is the echo,
+        the cause is in the other one's.
+
+    How laststep knows
+        The runtime's own words about the peer; where it names the task or the address, so does the answer. Whether
+        the other one died or only froze cannot be told from here: both give the same text.
+
+    What to do
+        Read the log of the process that is named, from the moment before this error. It was often killed for
+        memory or by a time limit. Run each rank under laststep, then each has its own answer.
+
+    Not to be confused with
+        data-source-unreachable (a server that is not part of the training), waiting-for-rank (all are alive and
+        one does not come).
+    """
+    found = list(all_said(run, *SAID))
+    if not found:
+        return _rebuilt(run)
+    best = max(found, key=lambda each: (bool(each.get("task")), bool(each.get("address") or each.get("rank"))))
+    who = _who(best)
+    return answer(
+        run,
+        best,
+        "",
+        cause=f"{who or 'Another process of this training'} went away; the error here is only the echo of it.",
+        remedies=(
+            Remedy(f"Read the log of {who or 'the other processes'} at that moment: the cause is there"),
+            Remedy("Let each process be recorded", "laststep run python train.py  # in each of them", safe=True),
+        ),
+        confidence=Confidence.CERTAIN if best.get("task") else Confidence.LIKELY,
+    )
+
+
+def _who(message: Said) -> str:
+    if message.get("task"):
+        return f"{message['job']} {message['task']}"
+    text = message.found.string
+    task = re.search(_TASK, text)
+    if message.get("rank"):
+        return f"rank {message['rank']}"
+    if message.get("address"):
+        return f"the process at {message['address']}"
+    return f"{task['job']} {task['task']}" if task else ""
+
+
+def _rebuilt(run: Run) -> Answer:
+    """An elastic job's session restored in mid-run: the agent does that when a process left, and says no more."""
+    agent, rebuilt = said(run, *_AGENT), said(run, *_REBUILT)
+    if agent is None or rebuilt is None or run.uncaught is not None:
+        return answer(run, None, "no other process was said to be gone")
+    return answer(
+        run,
+        rebuilt,
+        "",
+        cause="An elastic job built its session anew from a checkpoint, as it does when another process left.",
+        remedies=(Remedy("Ask the job's master which process it was: the log of this one does not say"),),
+        more=(Evidence(f"the lines come from an elastic job's agent: {agent.evidence.says}"),),
+        confidence=Confidence.POSSIBLE,
+    )

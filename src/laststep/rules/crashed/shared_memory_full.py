@@ -1,0 +1,59 @@
+"""/dev/shm was full."""
+
+from __future__ import annotations
+
+from laststep.finding import Remedy
+from laststep.rule import Answer, rule
+from laststep.rules._said import ECHOES, Said, answer, compiled, said
+from laststep.run import Run
+
+SAID = compiled(
+    r"No space left on device: ['\"]/(?:dev/shm/|psm_|torch_|nccl-|[\w-]*shm)[^'\"]*['\"]",
+    r"(?:/dev/shm|shared memory)[^\n]*(?:No space left|Cannot allocate memory|not enough|insufficient|Bus error|"
+    r"exceeds)",
+    r"(?:insufficient shared memory|out of shared memory|Unexpected bus error[^\n]*shm)",
+    r"(?:Error|Failed)[^\n]*(?:shared memory segment|shm_open|shm file)[^\n]*",
+    r"\[Errno 28\][^\n]*(?:/dev/shm|/psm_|shared_memory)",
+    r"unable to (?:open|write|resize|allocate) shared memory|ftruncate failed[^\n]*shm",
+)
+_FULL = compiled(r"\[Errno (?:28|12)\][^\n]*")
+_IN_SHARED_MEMORY = ("shared_memory.py", "multiprocessing/heap.py", "multiprocessing/synchronize.py")
+
+
+@rule(outranks=(*ECHOES, "disk-full", "bus-error", "host-allocation-failed"))
+def shared_memory_full(run: Run) -> Answer:
+    """Shared memory (/dev/shm) was full.
+
+    What happened
+        Processes that hand arrays to each other do it through /dev/shm, a filesystem in memory. A container has
+        64 MB of it unless told otherwise, which a few worker processes fill with one batch each. Python then says
+        "No space left on device", NCCL fails to make its segment, or the process dies of a bus error.
+
+    How laststep knows
+        The error names /dev/shm or a segment of shared memory, or was raised in Python's shared_memory module.
+
+    What to do
+        Give the container more: docker run --shm-size=8g, or in Kubernetes an emptyDir with medium: Memory mounted
+        at /dev/shm. Fewer workers and smaller queues need less. Segments of dead programs stay: ls /dev/shm.
+
+    Not to be confused with
+        disk-full (a real disk), bus-error (a mapped file that was cut), host-out-of-memory.
+    """
+    message = said(run, *SAID) or _raised_there(run)
+    return answer(
+        run,
+        message,
+        "nothing said that shared memory was full",
+        cause="Shared memory (/dev/shm) was full.",
+        remedies=(
+            Remedy("Give the container more of it", "docker run --shm-size=8g …", safe=True),
+            Remedy("See how much there is and what lies in it", "df -h /dev/shm; ls -la /dev/shm", safe=True),
+        ),
+    )
+
+
+def _raised_there(run: Run) -> Said | None:
+    """ENOSPC out of Python's own shared memory, whose segments have names of any kind."""
+    full = said(run, *_FULL, console=False)
+    frames = full.event.get("frames", []) if full is not None and full.event is not None else []
+    return full if any(str(frame.get("file", "")).endswith(_IN_SHARED_MEMORY) for frame in frames) else None

@@ -1,0 +1,65 @@
+"""Keras does not support this kind of distribution."""
+
+from __future__ import annotations
+
+from laststep.finding import Remedy
+from laststep.rule import Answer, rule
+from laststep.rules._said import ECHOES, answer, compiled, said
+from laststep.run import Run
+
+_STRATEGY = (
+    r"(?:MultiWorkerMirrored|CollectiveAllReduce|ParameterServer\w*|CentralStorage|TPU|Mirrored|"
+    r"OneDevice)\w*Strategy\w*"
+)
+SAID = compiled(
+    rf"(?P<strategy>{_STRATEGY})[^\n]*(?:not (?:yet )?(?:supported|implemented)|unsupported|is not compatible|"
+    rf"does not support)",
+    rf"(?:not (?:yet )?supported|unsupported|cannot be used|does not support|not "
+    rf"implemented)[^\n]*(?P<strategy>{_STRATEGY})",
+    r"`?merge_call`? called while defining a new graph or a tf\.function|merge_call called",
+    r"Mixing different tf\.distribute\.Strategy objects|Variable \([^)]*\) was not created in the distribution "
+    r"strategy scope",
+    r"Trying to (?:create|place) (?:a )?variable[^\n]*(?:different|outside)[^\n]*strategy|Colocated variables "
+    r"and their strategy|created in a different strategy scope",
+    r"Tried to (?:run|call)[^\n]*in cross-replica context|(?:only|must) be called (?:in|inside) (?:a "
+    r")?(?:replica|cross-replica) context|Method requires being in (?:cross-)?replica context",
+    r"PerReplica[^\n]*(?:not (?:subscriptable|supported|iterable)|has no attribute|convert|unknown)|"
+    r"convert[^\n]*PerReplica",
+)
+
+
+@rule(outranks=(*ECHOES, "shape-mismatch", "dtype-mismatch", "library-incompatible"))
+def unsupported_strategy(run: Run) -> Answer:
+    """The way of distributing the training is not supported by what trains it.
+
+    What happened
+        tf.distribute knows several strategies; Keras 3 with TensorFlow supports MirroredStrategy and TPUStrategy in
+        fit. Under MultiWorkerMirroredStrategy and ParameterServerStrategy its fit fails in the first step
+        (keras-team/keras#20585). A model made outside the strategy's scope fails in the same way.
+
+    How laststep knows
+        The error of tf.distribute itself, and which strategy the model has.
+
+    What to do
+        For several machines: tf_keras (TF_USE_LEGACY_KERAS=1), whose fit works under MultiWorkerMirroredStrategy;
+        or a hand-written loop with strategy.run; or Keras on JAX with its own distribution.
+
+    Not to be confused with
+        peer-lost (another rank died), library-incompatible.
+    """
+    message = said(run, *SAID, console=False)
+    fit = run.fit
+    strategy = (message.get("strategy") if message else "") or str((fit.began.get("strategy") if fit else "") or "")
+    named = f" {strategy}" if strategy and strategy != "_DefaultDistributionStrategy" else " this distribution strategy"
+    return answer(
+        run,
+        message,
+        "no error came from tf.distribute",
+        cause=f"What trains here does not support{named}.",
+        remedies=(
+            Remedy(
+                "Use Keras 2's fit, which supports it", "pip install tf_keras; TF_USE_LEGACY_KERAS=1 python train.py"
+            ),
+            Remedy("Or write the loop with strategy.run, and make model and optimizer inside strategy.scope()"),
+        ),
+    )

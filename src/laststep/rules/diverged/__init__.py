@@ -1,0 +1,1 @@
+"""Runs, but learns nothing or nonsense."""

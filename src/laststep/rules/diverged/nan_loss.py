@@ -1,0 +1,89 @@
+"""The loss is not a number."""
+
+from __future__ import annotations
+
+import math
+
+from laststep.event import Event
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.reports import words
+from laststep.rule import Answer, rule
+from laststep.rules._said import ECHOES, compiled, said
+from laststep.rules._shared import fit_place, measured, no, progress
+from laststep.run import Run
+
+LOOK = Remedy("Record it to find the first bad step, and what was before it", "laststep run python train.py", safe=True)
+TRY = Remedy("Look at the data for NaN and Inf, at log and division in the loss, at the learning rate")
+
+
+RAISED = compiled(
+    r"(?i)nan in summary histogram|loss is inf or nan|tensor had (?:nan|inf)|contains (?:nan|inf)\b|"
+    r"(?:nan|inf)(?: or (?:nan|inf))? (?:found )?in (?:the )?(?:loss|gradients?|summary)|loss (?:became|is|was|"
+    r"=) nan|diverged with loss"
+)
+
+
+@rule(outranks=(*ECHOES, "early-stopping"))
+def nan_loss(run: Run) -> Answer:
+    """The loss became NaN or infinite, and training went on with it.
+
+    What happened
+        One step gave a loss that is not a finite number. Nothing stops Keras then: each later step computes with
+        weights that are NaN too, and the model is worthless from there on.
+
+    How laststep knows
+        From the loss of each recorded step, or from the metrics that the console shows. This is a symptom: why it
+        happened is said by another rule where the record tells it.
+
+    What to do
+        Find the first bad step. A loss that climbs before it breaks is a learning rate that is too high; one that
+        breaks at once is a value in the data (NaN, Inf), log(0) or 0/0 in the loss, or half precision without
+        loss scaling. keras.callbacks.TerminateOnNaN stops the waste.
+
+    Not to be confused with
+        stopped-on-nan (a callback ended the training for it), a metric of your own that is NaN while the loss is
+        a number.
+    """
+    error = said(run, *RAISED)
+    found = _last_loss(run)
+    if error is None and (found is None or math.isfinite(found[1])):
+        known = found is not None and not run.is_log
+        return (
+            measured(f"the last {found[0]} was {words.value(found[1])}")
+            if known and found
+            else no("no bad loss was seen")
+        )
+    evidence = [error.evidence] if error else []
+    if found is not None and not math.isfinite(found[1]):
+        evidence.append(Evidence(f"{found[0]} is {found[1]}{_since(run, found[0])}", (found[2],)))
+    return Finding(
+        cause="The loss is not a finite number, and the record does not say why.",
+        confidence=Confidence.CERTAIN,
+        evidence=(*evidence, progress(run)),
+        remedies=(LOOK, TRY) if run.is_log else (TRY,),
+        where=(error.where if error else None) or fit_place(run),
+    )
+
+
+def _last_loss(run: Run) -> tuple[str, float, Event] | None:
+    """The last loss that was shown: its name, its value, who showed it."""
+    for event in reversed(run.events):
+        if event.kind in ("epoch", "progress"):
+            losses = {name: value for name, value in (event.get("metrics") or {}).items() if _is_loss(name)}
+            for name, value in sorted(losses.items(), key=lambda item: math.isfinite(item[1])):
+                return name, float(value), event
+    return None
+
+
+def _is_loss(name: str) -> bool:
+    return name.lower().endswith("loss") or name.lower().startswith("loss")
+
+
+def _since(run: Run, name: str) -> str:
+    """Since which epoch."""
+    fit = run.fit
+    for epoch in fit.epochs if fit else ():
+        value = (epoch.get("metrics") or {}).get(name)
+        if isinstance(value, float) and not math.isfinite(value):
+            return f" since epoch {int(epoch.get('epoch', 0)) + 1}"
+    return ""

@@ -1,0 +1,117 @@
+"""Batches asked for and delivered, epoch by epoch: recorded exactly, or read from the bars of a log."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from laststep.event import Event
+from laststep.finding import Evidence
+from laststep.reports import words
+from laststep.run import Fit, Run
+
+PHANTOM = 0.02  # of the others' time for each step: such an epoch had no data, whatever its bar shows
+_COUNT = re.compile(r"in this case, (?P<batches>[\d.]+) batches")
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """A fit some of whose epochs got fewer batches than they asked for."""
+
+    fit: Fit
+    asked: int  # for each epoch
+    delivered: tuple[int, ...]
+
+    @property
+    def total(self) -> int:
+        return self.asked * (self.fit.asked or len(self.delivered))
+
+    @property
+    def length(self) -> int | None:
+        """How many batches the data holds: what came before the first epoch that was cut short."""
+        got = 0
+        for count in self.delivered:
+            got += count
+            if count < self.asked:
+                return got or None
+        return None
+
+    @property
+    def has_phantoms(self) -> bool:
+        return 0 in self.delivered and any(self.delivered)
+
+    def evidence(self) -> Evidence:
+        shown = ", ".join(map(str, self.delivered[:12])) + (", …" if len(self.delivered) > 12 else "")
+        told = f"batches in each epoch: {shown}; {self.asked} asked for in each"
+        return Evidence(told, (self.fit.began, *self.fit.epochs[:12]))
+
+
+def shortfall(run: Run) -> Shortfall | None:
+    """The first fit that was cut short by its data."""
+    for fit in run.fits:
+        asked = _asked(run, fit)
+        counts = tuple(_delivered(fit, epoch) for epoch in fit.epochs if not epoch.get("open"))
+        stopped_inside = fit.ended is not None and bool(fit.ended.get("stop")) and not _ran_out_in(run, fit)
+        judged = counts[:-1] if stopped_inside else counts
+        if asked and any(count < asked for count in judged):
+            return Shortfall(fit, asked, judged)
+    return None
+
+
+def _asked(run: Run, fit: Fit) -> int | None:
+    """What fit was told to take in each epoch; without a number nothing can be missing."""
+    if run.is_log:  # its bars alone cut nothing short: some are left out, and the last one is of an open epoch
+        if not any(epoch.get("cut") or _delivered(fit, epoch) == 0 for epoch in fit.epochs):
+            return None
+        sizes = [epoch.get("of") for epoch in fit.epochs if epoch.get("of")]
+        return max(sizes) if sizes else None
+    told = fit.began.get("steps_per_epoch")
+    if isinstance(told, (int, float)):
+        return int(told)
+    counts = [int(epoch.get("batches") or 0) for epoch in fit.epochs]
+    return counts[0] if counts and counts[0] > max(counts[1:], default=counts[0]) else None
+
+
+def _delivered(fit: Fit, epoch: Event) -> int:
+    """The bar of a log says N/N even where nothing came; then only its clock tells."""
+    count = int(epoch.get("batches") or 0)
+    own = epoch.get("step_seconds")
+    others = [other.get("step_seconds") for other in fit.epochs if other is not epoch and other.get("step_seconds")]
+    if own is None or not others:
+        return count
+    usual = max(others)
+    losses = [value for name, value in (epoch.get("metrics") or {}).items() if name == "loss"]
+    nothing = own < PHANTOM * usual and (usual > 1e-3 or losses == [0.0])
+    return 0 if nothing or (losses == [0.0] and own < 0.5 * usual) else count
+
+
+def _ran_out_in(run: Run, fit: Fit) -> bool:
+    """Keras said during this fit that its data was used up: then its stop is the data's, not a callback's."""
+    return any(warning.time >= fit.began.time for warning in warnings(run))
+
+
+def warnings(run: Run) -> list[Event]:
+    found = [event for event in run.all("warning") if "ran out of data" in str(event.get("message"))]
+    if not found and not run.is_log and "ran out of data" in run.console:  # tf_keras logs it, and warns nobody
+        found = [
+            event for event in run.story.events if event.kind == "warning" and "ran out" in str(event.get("message"))
+        ]
+    return found
+
+
+def batches_named(event: Event) -> int | None:
+    """The number that Keras 2 adds to its warning: all the batches that it wanted."""
+    found = _COUNT.search(str(event.get("message")))
+    return int(float(found["batches"])) if found else None
+
+
+def is_about_validation(run: Run, event: Event) -> bool:
+    """Keras 2 says it in validation too: then the bar is full, and the number is not that of the training."""
+    named, of = batches_named(event), event.get("of")
+    epochs = run.fit.asked if run.fit and run.fit.asked else 1
+    full = of is not None and event.get("batch") is not None and event.get("batch") >= of
+    return full and named is not None and named != of * epochs
+
+
+def spoken(count: int) -> str:
+    return words.count(count, "batch").replace("batchs", "batches")

@@ -1,0 +1,132 @@
+"""The training data ran out."""
+
+from __future__ import annotations
+
+from laststep.event import Event
+from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.rule import Answer, rule
+from laststep.rules._said import Said, compiled, data_of, said
+from laststep.rules._shared import fit_place, measured, no, progress
+from laststep.rules.stopped._batches import Shortfall, is_about_validation, shortfall, spoken, warnings
+from laststep.run import Run
+
+RAISED = compiled(
+    r"OutOfRangeError[^\n]*: [^\n]*(?:End of sequence|insufficient elements|is closed)|(?:^|: )StopIteration\b",
+    r"(?:Queue|queue) '[^']+' is closed and has insufficient elements \(requested (?P<wanted>\d+), current size "
+    r"(?P<had>\d+)\)",
+    r"generator raised StopIteration",
+)
+
+
+@rule(
+    outranks=(
+        *("finished-short", "early-stopping", "callback-stopped-training", "script-exited", "nan-loss"),
+        *("unhandled-exception", "generator-raised", "validation-data-exhausted", "dataset-empty"),
+    )
+)
+def data_exhausted(run: Run) -> Answer:
+    """The training data ran out before all the batches that were asked for had been delivered.
+
+    What happened
+        fit was told how many steps an epoch has, and the data held fewer than steps × epochs: no repeat(), a
+        generator that ends, an iterator that an earlier fit had used up. Keras 3 then cuts that epoch short and
+        goes on with the next, in silence but for one warning; tf_keras and Keras 2 end the training there. An
+        epoch without data logs loss 0.0, which can even set off EarlyStopping.
+
+    How laststep knows
+        By counting: batches asked for and delivered in each epoch. The warning "Your input ran out of data" is no
+        evidence, since Keras 3 also shows it for healthy data of unknown length. From a log alone: the bar at the
+        moment of the warning, and epochs that took no time.
+
+    What to do
+        Let the data repeat (dataset.repeat(), while True in the generator), or leave steps_per_epoch out: then an
+        epoch is one pass over the data.
+
+    Not to be confused with
+        validation-data-exhausted, dataset-empty (nothing was there from the start), early-stopping.
+    """
+    short = shortfall(run)
+    if short is not None and (any(short.delivered) or len(run.fits) > 1 or short.fit.first_epoch):
+        return _finding(run, short)
+    message = said(run, *RAISED, console=False)
+    if message is not None:
+        return _raised(run, message)
+    telling = [w for w in warnings(run) if run.is_log and not is_about_validation(run, w) and _was_cut(run, w)]
+    if telling:
+        told = Evidence(
+            f"line {telling[0].get('at_line'):,}: “Your input ran out of data; interrupting training”", (telling[0],)
+        )
+        return Finding(
+            cause="Keras ended the training because its data ran out.",
+            confidence=Confidence.LIKELY,
+            evidence=(told, progress(run)),
+            remedies=(_repeat(run, None),),
+        )
+    counted = run.fits and not run.is_log and short is None
+    return measured("every epoch got the batches it asked for") if counted else no("no epoch was seen cut short")
+
+
+def _was_cut(run: Run, warning: Event) -> bool:
+    """Keras 2 alone names the number of batches; it stops there unless the log goes on."""
+    return "in this case," in str(warning.get("message")) and not any(e.time > warning.time for e in run.all("epoch"))
+
+
+def _finding(run: Run, short: Shortfall) -> Finding:
+    fit, got = short.fit, sum(short.delivered)
+    went_on = fit.complete and not run.is_log
+    then = "Keras went on with the next epoch each time" if went_on else "and training ended there"
+    evidence = [short.evidence()]
+    if fit.asked and short.total > got:
+        evidence.append(Evidence(f"{spoken(short.total)} asked for in all, {spoken(got)} delivered"))
+    if short.has_phantoms:
+        evidence.append(Evidence("epochs without a batch log loss 0.0: what watches the loss is misled by them"))
+    where = data_of(run).get("made_at") or data_of(run).get("where") or fit.began.get("where")
+    return Finding(
+        cause=f"The training data ran out: {'some epochs were' if went_on else 'an epoch was'} cut short, {then}.",
+        confidence=Confidence.CERTAIN if not run.is_log or warnings(run) else Confidence.LIKELY,
+        evidence=(*evidence, progress(run)),
+        remedies=_remedies(run, short, where),
+        where=where,
+    )
+
+
+def _remedies(run: Run, short: Shortfall, where: Place | None) -> tuple[Remedy, ...]:
+    length = short.length
+    fewer = (
+        Remedy(
+            f"Or ask for what is there: the data holds {spoken(length)}",
+            f"steps_per_epoch={length}",
+            short.fit.began.get("where"),
+        )
+        if length and length < short.asked
+        else Remedy(
+            "Or leave steps_per_epoch out: an epoch is then one pass over the data", None, short.fit.began.get("where")
+        )
+    )
+    unknown = short.has_phantoms and length == short.asked
+    known = Remedy(
+        "Or tell TensorFlow how long the data is",
+        f"dataset = dataset.apply(tf.data.experimental.assert_cardinality({length}))",
+        where,
+    )
+    return (_repeat(run, where), *((known,) if unknown else ()), fewer)
+
+
+def _repeat(run: Run, where: Place | None) -> Remedy:
+    if "generator" in str(data_of(run).get("type")):
+        return Remedy("Let the generator never end", "while True:  # around its loop", where)
+    return Remedy("Let the data repeat", "dataset = dataset.repeat()", where)
+
+
+def _raised(run: Run, message: Said) -> Finding:
+    """A loop of the program's own, or a generator under Keras 2, that asked once more than there was."""
+    return Finding(
+        cause="The program asked for another batch, and the data had come to its end.",
+        confidence=Confidence.CERTAIN,
+        evidence=(message.evidence, progress(run)),
+        remedies=(
+            _repeat(run, message.where),
+            Remedy("Or let the loop end with the data", "for batch in dataset:", message.where),
+        ),
+        where=message.where or fit_place(run),
+    )

@@ -1,0 +1,97 @@
+"""There was no data at all."""
+
+from __future__ import annotations
+
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.rule import Answer, rule
+from laststep.rules._said import answer, compiled, data_of, said
+from laststep.rules._shared import measured, no
+from laststep.run import Fit, Run
+
+SAID = compiled(
+    r"Unexpected result of `?train_function`? \(Empty logs\)|Expect(?:ed)? (?:x|input data) to be (?:a )?non-empty",
+    r"(?:with|of|has) shape \(0, ?[\d, ]*\)|shape=\(0,|n_samples=0\b|With n_samples=0|num_samples should be a "
+    r"positive|resulting train set will be empty",
+    r"Found 0 (?:validated )?(?:images?|files?|image filenames)|Dataset (?:is|was) empty|empty dataset|The "
+    r"dataset is empty|No (?:images|data) found|No training data",
+    r"attempt to get argmax of an empty sequence|need at least one array to concatenate|zero-size array to reduction",
+)
+
+
+@rule(
+    outranks=(
+        *("finished-short", "early-stopping", "unhandled-exception", "shape-mismatch", "bad-labels-for-loss"),
+        *("callback-raised", "generator-raised"),
+    )
+)
+def dataset_empty(run: Run) -> Answer:
+    """The first epoch got no batch at all: there was no data.
+
+    What happened
+        A filter dropped everything, drop_remainder=True threw away the only, too small batch, a pattern matched no
+        file, or an array has no rows. Keras 3 then runs through all epochs in no time, with an empty history and
+        exit code 0: the model was never trained.
+
+    How laststep knows
+        By counting the batches of the first epoch, and from the number of batches that Keras itself found in the
+        data. Keras 2 and tf_keras raise an error, which is read too.
+
+    What to do
+        Look at one element before training: next(iter(dataset)). Then take the stages away one by one (filter,
+        batch with drop_remainder, file pattern) until it appears.
+
+    Not to be confused with
+        data-exhausted (there was data, and not enough), missing-file.
+    """
+    empty = next((fit for fit in run.fits if _got_nothing(fit)), None) if not run.is_log else None
+    if empty is not None and not _an_earlier_fit_had_data(run, empty):
+        return _finding(run, empty)
+    message = said(run, *SAID)
+    if message is None:
+        return (
+            measured("the first epoch had data")
+            if run.fits and not run.is_log
+            else no("nothing says that it was empty")
+        )
+    return answer(run, message, "", cause="There was no data: the dataset or array is empty.", remedies=_remedies(run))
+
+
+def _got_nothing(fit: Fit) -> bool:
+    return bool(fit.epochs) and all(not epoch.get("batches") for epoch in fit.epochs)
+
+
+def _an_earlier_fit_had_data(run: Run, empty: Fit) -> bool:
+    """The same iterator, used up before: that is data-exhausted."""
+    kind = (empty.began.get("data") or {}).get("type")
+    reusable = "Dataset" in str(kind) or "ndarray" in str(kind)
+    return not reusable and any(fit.id < empty.id and any(e.get("batches") for e in fit.epochs) for fit in run.fits)
+
+
+def _finding(run: Run, fit: Fit) -> Finding:
+    data = fit.began.get("data") or {}
+    evidence = [Evidence(f"{len(fit.epochs)} epochs ended, and not one batch was seen", (fit.began, *fit.epochs[:3]))]
+    if data.get("cardinality") == 0:
+        evidence.append(Evidence("TensorFlow itself counts 0 batches in the data", (fit.began,)))
+    if data.get("element_spec"):
+        evidence.append(Evidence(f"the data's elements would be {str(data['element_spec'])[:160]}", (fit.began,)))
+    elif data.get("shape"):
+        evidence.append(Evidence(f"x has the shape {data['shape']}", (fit.began,)))
+    return Finding(
+        cause="There was no data: not one batch was delivered, and the model was never trained.",
+        confidence=Confidence.CERTAIN,
+        evidence=tuple(evidence),
+        remedies=_remedies(run),
+        where=data.get("made_at") or fit.began.get("where"),
+    )
+
+
+def _remedies(run: Run) -> tuple[Remedy, ...]:
+    made = data_of(run).get("made_at")
+    change = "assert next(iter(dataset), None) is not None"
+    dropped = str((made or {}).get("text", ""))
+    first = Remedy("Let the program look before it trains", change, made)
+    if "drop_remainder=True" in dropped:
+        return (Remedy("The only batch was too small and was dropped", "drop_remainder=False", made), first)
+    if ".filter(" in dropped:
+        return (Remedy("The filter lets nothing through: look at what it compares", None, made), first)
+    return (first,)

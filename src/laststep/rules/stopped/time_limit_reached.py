@@ -1,0 +1,90 @@
+"""A time limit ended it."""
+
+from __future__ import annotations
+
+from laststep.event import Event
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.reports import words
+from laststep.rule import Answer, rule
+from laststep.rules._shared import fit_place, killed_with, no, progress, reached_us
+from laststep.run import Run
+
+NEAR_THE_END = 300.0  # seconds before a batch system's limit in which its SIGTERM is one
+
+
+@rule(
+    outranks=(
+        "terminated",
+        "killed-by-signal",
+        "interrupted",
+        "script-exited",
+        "unhandled-exception",
+        "host-out-of-memory",
+        "finished-short",
+        "callback-stopped-training",
+        "callback-raised",
+        "callback-swallowed",
+    )
+)
+def time_limit_reached(run: Run) -> Answer:
+    """The time that the batch system, a wrapper or a limit gave the program was over.
+
+    What happened
+        The program ran until its time was up: the wall time of SLURM, LSF, PBS or SGE, a Kubernetes deadline,
+        `timeout`, or a limit on processor time (ulimit -t). It was ended by a signal, as a matter of course.
+
+    How laststep knows
+        The batch system says so in the log; or SIGTERM came from a process called timeout, or shortly before the
+        end that SLURM had set for the job; or the kernel sent SIGXCPU.
+
+    What to do
+        Ask for more time, or let the next job go on where this one ended: keras.callbacks.BackupAndRestore. Most
+        batch systems can send a signal some minutes before (sbatch --signal=TERM@300).
+
+    Not to be confused with
+        terminated (somebody else's SIGTERM), host-out-of-memory (a memory limit, which the same systems enforce).
+    """
+    verdict = next((event for event in run.all("verdict") if event.get("why") == "time-limit"), None)
+    if verdict is not None:
+        told = Evidence(f"line {verdict.get('at_line'):,}: “{str(verdict.get('text')).strip()[:200]}”", (verdict,))
+        return _finding(run, f"{verdict.get('by')} ended it because its time was up", told)
+    if killed_with(run, 24, "SIGXCPU"):
+        return _finding(run, "the limit on processor time was used up (ulimit -t)", _reported(run, "SIGXCPU"))
+    term = reached_us(run, "SIGTERM")
+    if term is not None and (term.get("sender") or {}).get("name") == "timeout":
+        who = Evidence(f"process {term.get('sender')['pid']}, called timeout, sent SIGTERM", (term,))
+        return _finding(run, "the command timeout ended it", who)
+    if run.exit_code == 124 and run.command[:1] and run.command[0].rsplit("/", 1)[-1] == "timeout":
+        return _finding(run, f"{' '.join(run.command[:2])} ended it", _reported(run, "exit code 124"))
+    deadline = _deadline(run)
+    if term is not None and deadline is not None:
+        left = float(deadline.get("job_ends")) - term.time
+        if left < NEAR_THE_END:
+            when = (
+                f"SIGTERM came {words.span(abs(left))} {'before' if left > 0 else 'after'} the end that SLURM had set"
+            )
+            return _finding(run, "SLURM's time limit for the job was reached", Evidence(when, (term, deadline)))
+        return no(f"SIGTERM came, with {words.span(left)} of the job's time left")
+    return no("no time limit was seen to end it")
+
+
+def _deadline(run: Run) -> Event | None:
+    return next((event for event in run.all("limits") if isinstance(event.get("job_ends"), (int, float))), None)
+
+
+def _reported(run: Run, what: str) -> Evidence:
+    return Evidence(f"the operating system reports {what}", tuple(run.all("end")[-1:]))
+
+
+def _finding(run: Run, why: str, evidence: Evidence) -> Finding:
+    change = 'callbacks=[keras.callbacks.BackupAndRestore("backup")]'
+    return Finding(
+        cause=f"The time limit was reached: {why}.",
+        confidence=Confidence.CERTAIN,
+        evidence=(evidence, progress(run)),
+        remedies=(
+            Remedy("Let the next run go on where this one ended", change, fit_place(run), safe=True),
+            Remedy("Or ask for more time"),
+        ),
+        where=fit_place(run),
+    )

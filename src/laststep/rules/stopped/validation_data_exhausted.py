@@ -1,0 +1,65 @@
+"""The validation data ran out."""
+
+from __future__ import annotations
+
+from laststep.event import Event
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.rule import Answer, rule
+from laststep.rules._shared import fit_place, measured, no
+from laststep.rules.stopped._batches import batches_named, is_about_validation, spoken, warnings
+from laststep.run import Run
+
+
+@rule(outranks=("early-stopping",))
+def validation_data_exhausted(run: Run) -> Answer:
+    """Only validation, or an evaluate, got fewer batches than it was told to take.
+
+    What happened
+        validation_steps (or evaluate(steps=…)) asks for more batches than the validation data holds. Training
+        itself goes on. The validation metrics are computed on fewer samples than meant; with tf_keras and Keras 2
+        they are missing altogether from the second epoch on, and what watches val_loss then has nothing to watch.
+
+    How laststep knows
+        By counting the batches of each validation. From a log: the warning comes when the bar of the training is
+        full, and the number in it is not that of the training.
+
+    What to do
+        Leave validation_steps out: Keras then takes all the validation data there is.
+
+    Not to be confused with
+        data-exhausted (training itself was cut short).
+    """
+    cut = [event for event in run.all("validation") if int(event.get("batches") or 0) < int(event.get("asked") or 0)]
+    if cut:
+        return _finding(run, int(cut[0].get("asked")), int(cut[0].get("batches")), cut)
+    told = [warning for warning in warnings(run) if is_about_validation(run, warning)] if run.is_log else []
+    if told:
+        return _finding(run, batches_named(told[0]) or 0, None, told)
+    counted = run.has("validation")
+    return measured("every validation got the batches it asked for") if counted else no("no validation was cut short")
+
+
+def _finding(run: Run, asked: int, got: int | None, events: list[Event]) -> Finding:
+    there = f"{spoken(got)} came" if got is not None else "fewer came"
+    line = events[0].get("at_line")
+    told = f"{f'line {line:,}: ' if line else ''}{spoken(asked)} asked for, {there}"
+    lost = _without_metrics(run)
+    where = events[0].get("where") or fit_place(run)
+    return Finding(
+        cause=f"Validation was cut short: {told.split(': ')[-1]}. Training itself was not.",
+        confidence=Confidence.CERTAIN,
+        evidence=(Evidence(told, tuple(events[:3])), *((Evidence(lost),) if lost else ())),
+        remedies=(
+            Remedy("Leave validation_steps out: all the validation data is then used", None, where),
+            *((Remedy("Or ask for what is there", f"validation_steps={got}", where),) if got else ()),
+        ),
+        where=where,
+    )
+
+
+def _without_metrics(run: Run) -> str:
+    epochs = run.fit.epochs if run.fit else ()
+    lacking = [e for e in epochs if not any(name.startswith("val_") for name in e.get("metrics") or {})]
+    if lacking and len(lacking) < len(epochs):
+        return f"{len(lacking)} of {len(epochs)} epochs have no validation metrics"
+    return ""
