@@ -14,6 +14,7 @@ from typing import Any
 
 import answer
 import kills
+import logs
 import million
 import startup
 import steps_inside
@@ -26,6 +27,7 @@ MEASUREMENTS: dict[str, ModuleType] = {
     "million": million,
     "startup": startup,
     "answer": answer,
+    "logs": logs,
     "steps-process": steps_process,
     "steps-inside": steps_inside,
 }

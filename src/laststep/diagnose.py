@@ -89,14 +89,17 @@ def outcome(run: Run, findings: list[Finding]) -> str:
     if run.exit_code:
         return "crashed" if symptom == "crashed" else "stopped"
     if run.is_log:
-        return _outcome_of_log(run, symptom)
-    if symptom == "stopped" or any(not fit.complete for fit in run.fits[-1:]):
-        return "stopped"
-    return "finished"
+        return _outcome_of_log(run, findings)
+    short = any(not fit.complete for fit in run.fits[-1:]) if run.fits else symptom == "stopped"
+    return "stopped" if short else "finished"
 
 
-def _outcome_of_log(run: Run, symptom: str) -> str:
-    if symptom in ("stopped", "crashed"):
-        return symptom
+def _outcome_of_log(run: Run, findings: list[Finding]) -> str:
+    first = findings[0] if findings else None
+    if first is not None and first.symptom in ("stopped", "crashed"):
+        shown = [event.time for event in first.evidence[0].events]
+        went_on = first.symptom == "stopped" and any(epoch.time > max(shown, default=0.0) for epoch in run.all("epoch"))
+        if not went_on:
+            return first.symptom
     over = run.exit_code == 0 or any(fit.complete for fit in run.fits[-1:])
     return "finished" if over else "unknown"

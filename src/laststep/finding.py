@@ -69,11 +69,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class RuledOut:
-    """A rule's other answer: not this, because. `measured` ones are worth telling."""
+    """A rule's other answer: not this, because. `measured` ones are worth telling, a `note` even when all is well."""
 
     because: str
     measured: bool = False
     rule: str = ""
+    note: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,6 @@
 """The loss is NaN from the start and nobody stops: fit does all its epochs.
 
-No rule of the `stopped` and `crashed` families has anything to say here.
-
-expect: healthy
+expect: nan-loss
 exit: 0
 outcome: finished
 """

@@ -30,11 +30,15 @@ def save_and_stop(number, frame):
 signal.signal(signal.SIGTERM, save_and_stop)
 
 
-def tell(epoch, logs):
-    if end <= time.time() < end + 0.1:
-        print("READY", flush=True)
-    time.sleep(0.1)
+class Clock(keras.callbacks.Callback):
+    said = False
+
+    def on_epoch_end(self, epoch, logs=None):
+        if time.time() >= end and not self.said:
+            self.said = True
+            print("READY", flush=True)
+        time.sleep(0.05)
 
 
-model.fit(x, x.sum(axis=1), epochs=10_000, callbacks=[keras.callbacks.LambdaCallback(on_epoch_end=tell)], verbose=0)
+model.fit(x, x.sum(axis=1), epochs=100_000, callbacks=[Clock()], verbose=0)
 model.save("interrupted.keras")

@@ -49,6 +49,7 @@ class Tracebacks:
         self._error: dict[str, Any] | None = None  # whose message is being read
         self._message: list[str] = []
         self._began = 0
+        self._error_line = 0
         self._indent = ""
         self._cell: dict[str, Any] | None = None
         self._announced = ""  # IPython names the class above the stack
@@ -133,6 +134,7 @@ class Tracebacks:
 
     def _open(self, found: re.Match[str], line: Line) -> None:
         self._chained = False
+        self._error_line = line.number
         self._error = {"type": found["type"]}
         self._message = [found["message"] or ""]
         if self._frames is None:
@@ -152,8 +154,8 @@ class Tracebacks:
             "bases": [kind.rsplit(".", 1)[-1]],
             "message": message,
             "frames": frames,
-            "where": users_line(list(reversed(frames))) or _place_in(message),
-            "at_line": self._began,
+            "where": _place_in(message) or users_line(reversed(frames)),
+            "at_line": self._error_line or self._began,
         }
         callback = _callback_in(frames)
         if callback is not None:
@@ -189,4 +191,4 @@ def _place_in(message: str) -> Any:
     frames = [
         _described(m["file"], int(m["line"]), m["function"]) for m in map(_FRAME.match, message.splitlines()) if m
     ]
-    return users_line(list(reversed(frames)))
+    return users_line(reversed(frames))

@@ -27,6 +27,8 @@ _FRAMEWORKS = re.compile(
     r"[/\\](?:tensorflow[/\\]python|(?:tf_)?keras[/\\]src|numpy|absl|h5py|jax|torch|ml_dtypes|optree|wrapt)[/\\]"
 )
 _MOST_FRAMES = 40
+# Keras 3 says so of a file that is there and cannot be read as well.
+_SAID_MISSING = re.compile(r"File not found: filepath=(\S+?)\.?(?:\s|$)")
 _IN_MESSAGE = re.compile(r'File "([^"\n]+)", line (\d+), in (\S+)')
 
 Place = dict[str, Any]
@@ -136,10 +138,14 @@ def describe_exception(error: BaseException, traceback: TracebackType | None) ->
     }
     walked = list(_walk(traceback))
     described["frames"] = [_frame(tb) for tb in walked[-_MOST_FRAMES:]]
-    described["where"] = _users_place_in(walked) or _place_in_message(described["message"])
+    # A stack inside the message is of deeper code: the graph's own lines, or Python that TensorFlow called.
+    described["where"] = _place_in_message(described["message"]) or _users_place_in(walked)
     callback = _callback_in(walked)
     if callback:
         described["callback"] = callback
+    said_missing = _SAID_MISSING.search(described["message"])
+    if said_missing:
+        described["file_exists"] = os.path.exists(said_missing[1])
     chain: list[dict[str, str]] = []
     inner = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     while inner is not None and len(chain) < 3:

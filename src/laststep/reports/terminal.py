@@ -123,7 +123,7 @@ def _what_happened(diagnosis: Diagnosis) -> str:
     if diagnosis.outcome == "stopped" and not run.training_seen:
         verbs["stopped"] = "The program was stopped"
     if run.is_log:
-        return f"{verbs[diagnosis.outcome]}{_how(diagnosis)}: {progress(run).says}."
+        return f"{verbs[diagnosis.outcome]}{_how(diagnosis)}; {progress(run).says}."
     return f"{verbs[diagnosis.outcome]}{_how(diagnosis)}{_progress(diagnosis)}, after {words.span(run.seconds)}."
 
 
@@ -183,7 +183,10 @@ def _tell(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
         text = str((finding.where or {}).get("text") or "")
         out.line(("  ", ""), (where, "36"), (f"   {text}" if text else "", ""))
     out.heading("Evidence")
+    above = progress(diagnosis.run).says if diagnosis.run.is_log else None  # said in the first sentence
     for item in finding.evidence:
+        if item.says == above:
+            continue
         drawn = words.curve(item.curve)
         out.item(item.says + (f"\n{drawn}" if drawn else ""))
 
@@ -203,6 +206,11 @@ def _tell_nothing(out: Page, diagnosis: Diagnosis) -> None:
     out.heading("Why")
     if diagnosis.outcome in ("finished", "running"):
         out.text("Nothing to report.")
+        notes = [item for item in diagnosis.ruled_out if item.note]
+        if notes:
+            out.heading("Worth knowing")
+            for item in notes:
+                out.item(item.because)
     elif diagnosis.run.is_log:
         _tell_what_to_run(out, diagnosis)
     else:

@@ -81,7 +81,7 @@ class Shortage:
     def figures(self) -> tuple[Evidence, ...]:
         told = []
         if self.asked:
-            shape = f" for a tensor of shape {self.shape}" if self.shape else ""
+            shape = f" (a tensor of shape {self.shape})" if self.shape else ""
             told.append(f"{words.size(self.asked)} were asked for{shape}")
         if self.limit:
             told.append(f"{words.size(self.in_use)} of {words.size(self.limit)} were in use")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from laststep.event import Event
-from laststep.finding import Evidence
+from laststep.finding import Evidence, Place, Remedy
 from laststep.reports import words
-from laststep.rules._shared import killed_with
+from laststep.rules._shared import fit_place, killed_with
 from laststep.run import Run
 
 _VICTIM = re.compile(r"Killed process (\d+) \(([^)]*)\)")
@@ -153,8 +153,68 @@ def grew(growth: Growth | None) -> list[Evidence]:
     return [Evidence(f"{told}: about {words.size(growth.per_step)} with every step")]
 
 
+def held_by_stages(run: Run, limit: float | None) -> list[Evidence]:
+    return [Evidence(stage.told) for stage in large_stages(run, limit)[:2]]
+
+
 def others_with_memory(run: Run) -> str:
     after, began = run.last("aftermath"), run.first("run")
     mine = pids(run) | {int(began.get("supervisor", 0)) if began else 0}
     large = [p for p in (after.get("largest", []) if after else []) if p["pid"] not in mine and p["rss"] > 200e6]
     return ", ".join(f"{p['name']} ({p['pid']}) with {words.size(p['rss'])}" for p in large)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage of the data's pipeline that holds elements in memory."""
+
+    kind: str
+    elements: int | None  # None: all of them
+    size: float  # in bytes when full; 0 when it cannot be told
+
+    @property
+    def told(self) -> str:
+        if self.elements is None:
+            return "cache() keeps everything that passes it in memory, unless it is given a file"
+        each = words.size(self.size / self.elements)
+        return f"the {self.kind} buffer of {self.elements:,} elements, {each} each, holds {words.size(self.size)}"
+
+
+def large_stages(run: Run, limit: float | None) -> list[Stage]:
+    """Those that may hold a good part of the limit, the largest first."""
+    data = (run.fit.began.get("data") or {}) if run.fit else {}
+    found = []
+    for stage in data.get("stages") or []:
+        elements = stage.get("buffer_size") or 0
+        size = float(stage.get("bytes") or 0) * elements
+        if size > 0.2 * (limit or 1e9):
+            found.append(Stage(str(stage["stage"]).lower(), elements, size))
+        elif stage.get("stage") == "Cache":
+            found.append(Stage("cache", None, 0.0))
+    return sorted(found, key=lambda stage: -stage.size)
+
+
+def smaller(run: Run, limit: float | None, grows: bool) -> tuple[Remedy, ...]:
+    """What to make smaller: what grows, what the pipeline holds, the batch; or a larger limit."""
+    fit = run.fit
+    made = ((fit.began.get("data") or {}).get("made_at") or fit.began.get("where")) if fit else None
+    held = [_less_of(stage, limit, made) for stage in large_stages(run, limit)]
+    more = [Remedy(f"Or give the job more than {words.size(limit)}, if the machine has it", safe=True)] if limit else []
+    if grows and not held:
+        own = [callback for callback in (fit.began.get("callbacks") or []) if callback.get("users")] if fit else []
+        where = own[0] if own else fit_place(run)
+        told = "Something keeps memory with every step: look for a list, a dict or a history that grows in the loop"
+        return (Remedy(told + (f" or in {own[0]['class']}" if own else ""), None, where),)
+    batch = (fit.began.get("batch_size") or (fit.began.get("data") or {}).get("batch_size")) if fit else None
+    if fit is not None and isinstance(batch, int) and batch > 1 and not run.steps and not held:
+        change = f"model.fit(…, batch_size={max(1, batch // 2)})"
+        return (Remedy(f"Train with smaller batches (it was {batch})", change, fit.began.get("where")), *more)
+    general = Remedy("Hold less in memory at once: load the data in pieces, smaller buffers, smaller batches")
+    return (*(held or [general]), *more)
+
+
+def _less_of(stage: Stage, limit: float | None, where: Place | None) -> Remedy:
+    if stage.elements is None:
+        return Remedy("Cache into a file, or leave cache() out", 'dataset.cache("cache.tmp")', where)
+    fits = max(1, int(stage.elements * 0.1 * (limit or stage.size) / stage.size))
+    return Remedy(f"Let the {stage.kind} buffer hold fewer elements", f"dataset.{stage.kind}({fits})", where)

@@ -11,7 +11,7 @@ from typing import Any
 from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
 from laststep.rule import Answer
-from laststep.rules._shared import fit_place, no, progress, went_on
+from laststep.rules._shared import fit_place, no, place_of_fault, progress, went_on
 from laststep.run import Run
 
 MOST_QUOTED = 220
@@ -54,7 +54,7 @@ class Said:
         text = self.found.string
         begin = text.rfind("\n", 0, self.found.start()) + 1
         end = text.find("\n", self.found.end())
-        sentence = _STAMP.sub("", text[begin : end if end >= 0 else None]).strip()
+        sentence = _STAMP.sub("", text[begin : end if end >= 0 else None]).partition("[[")[0].strip()
         if len(sentence) > MOST_QUOTED:
             at = max(0, min(self.found.start() - begin - 40, len(sentence) - MOST_QUOTED))
             sentence = ("…" if at else "") + sentence[at : at + MOST_QUOTED - 2] + "…"
@@ -145,7 +145,7 @@ def answer(
         confidence=confidence,
         evidence=(message.evidence, *more, *_layer(message), progress(run)),
         remedies=remedies,
-        where=where or message.where or fit_place(run),
+        where=where or message.where or place_of_fault(run) or fit_place(run),
     )
 
 

@@ -56,14 +56,16 @@ def progress(run: Run) -> Evidence:
 def _progress_in_log(run: Run) -> Evidence:
     fit, last = run.fit, run.last("progress")
     if fit is None and last is None:
-        return Evidence("no training progress is in the log before it")
+        return Evidence("the log shows no training progress")
     if fit is None or not fit.epochs:
-        told = f"a counter at {last.get('done'):,}" if last and last.get("done") is not None else "training had begun"
-        return Evidence(f"how far it came, as the log shows: {told}", (last,) if last else ())
+        told = (
+            f"a counter at {last.get('done'):,}" if last and last.get("done") is not None else "that training had begun"
+        )
+        return Evidence(f"the log shows {told}", (last,) if last else ())
     epoch = fit.epochs[-1]
     batches = f"{epoch.get('batches')} of {epoch.get('of')} batches" if epoch.get("of") else "some batches"
     told = f"epoch {int(epoch.get('epoch', 0)) + 1} of {fit.asked}, {batches}"
-    return Evidence(f"how far it came, as the log shows: {told}", (epoch,))
+    return Evidence(f"the log shows {told}", (epoch,))
 
 
 def went_on(run: Run, time: float) -> bool:

@@ -44,6 +44,7 @@ class Autopsy:
                 "machine_kills": host.kills_on_this_machine(),
                 "memory": host.memory(),
                 "cores": host.cores(),
+                "processor": host.processor(),
                 "disks": [entry for entry in map(host.disk, folders) if entry],
                 "gpus": self._gpus.read(),
                 "no_gpus_because": self._gpus.because,

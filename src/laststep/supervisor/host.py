@@ -103,6 +103,16 @@ def cpu_seconds(pid: int) -> float | None:
         return None
 
 
+def cpu_limit(pid: int) -> float | None:
+    """Seconds of processor time after which the kernel kills the process, where there is such a limit."""
+    try:
+        with open(f"/proc/{pid}/limits", "rb") as limits:
+            hard = next((line.split()[4] for line in limits if line.startswith(b"Max cpu time")), b"unlimited")
+    except (OSError, IndexError):
+        return None
+    return float(hard) if hard.isdigit() else None
+
+
 def open_files(pid: int) -> int | None:
     if not HAS_PROC:
         return _by_psutil(pid, lambda process: int(process.num_fds()))
@@ -140,6 +150,23 @@ def who(pid: int) -> str:
         return Path(f"/proc/{pid}/comm").read_text().strip()
     except OSError:
         return ""
+
+
+FEATURES = ("sse4_2", "avx", "avx2", "fma", "avx512f")
+
+
+def processor() -> dict[str, Any]:
+    """Its model, and which of the instruction sets that TensorFlow's builds use it has."""
+    try:
+        text = Path("/proc/cpuinfo").read_text()[:20000]
+    except OSError:
+        return {}
+    said = dict(line.split(":", 1) for line in text.split("\n\n")[0].splitlines() if ":" in line)
+    named = {key.strip(): value.strip() for key, value in said.items()}
+    flags = named.get("flags", "").split()
+    if not flags:
+        return {}
+    return {"model": named.get("model name", ""), "has": [name for name in FEATURES if name in flags]}
 
 
 def cores() -> float:

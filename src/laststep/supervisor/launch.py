@@ -134,6 +134,7 @@ class Supervisor:
         code, number = _split(status)
         attempt(self._bury)
         end = {"code": code, "signal": number and signal_name(number), "seconds": ended - self.began, "pid": self.pid}
+        end["name"] = self._watcher.name if self._watcher is not None else ""
         self._journal.write("end", end, at=ended)
         self._journal.close()
         return code, number

@@ -39,6 +39,7 @@ class Watcher:
         self._next_share = time.monotonic() + 3.0
         self._last_cpu: tuple[float, float] | None = None
         self.last: dict[str, Any] = {}
+        self.name = ""  # of the program, which may have replaced itself by another (exec)
         self._thread = threading.Thread(target=self._watch, name="laststep-watch", daemon=True)
 
     def start(self) -> None:
@@ -59,6 +60,7 @@ class Watcher:
         if now >= self._next_tree:
             self._next_tree = now + TREE_EVERY
             self.tree = host.descendants(self.pid)
+            self.name = host.who(self.pid) or self.name
             groups = cgroup.memory_groups(self.pid)
             if groups and groups != self._groups:
                 self._groups = groups
@@ -71,7 +73,11 @@ class Watcher:
             "processes": sum(1 for size in sizes.values() if size),
             "host": host.memory(),
             "cpu": self._cpu(now),
+            "shm": host.disk(f"/proc/{self.pid}/root/dev/shm"),  # as the process sees it: it may be in a container
         }
+        limit = host.cpu_limit(self.pid)
+        if limit is not None:
+            sample["cpu_limit"], sample["cpu_seconds"] = limit, host.cpu_seconds(self.pid)
         group = cgroup.tightest([cgroup.read_group(folder) for folder in self._groups])
         if group:
             sample["group"] = group

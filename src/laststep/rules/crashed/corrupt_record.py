@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep.finding import Evidence, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
-from laststep.rules._said import ECHOES, Said, answer, compiled, said
+from laststep.rules._said import ECHOES, Said, answer, compiled, data_of, said
 from laststep.run import Run
 
 DAMAGED = compiled(
@@ -28,6 +28,7 @@ _FILE = compiled(
     r"(?P<file>[\w./\\:~-]*[\w-]+\.(?:tfrecords?|tfrec|h5|hdf5|keras|npz|npy|gz|zip|pkl|pickle|index|"
     r"data-\d+-of-\d+|ckpt\S*|csv|parquet)\b)"
 )
+_MISSING = compiled(r"File not found: filepath=\S+")
 FIND = """\
 for path in files:
     try:
@@ -55,7 +56,7 @@ def corrupt_record(run: Run) -> Answer:
     Not to be confused with
         undecodable-image (the record is fine, the image in it is not), missing-file.
     """
-    message = said(run, *DAMAGED)
+    message = said(run, *DAMAGED) or _called_missing(run)
     if message is None:
         return answer(run, None, "no reader complained of a damaged file")
     file = _file(message)
@@ -67,6 +68,12 @@ def corrupt_record(run: Run) -> Answer:
         remedies=_remedies(message, file),
         more=_delivered(run),
     )
+
+
+def _called_missing(run: Run) -> Said | None:
+    """Keras 3 says "File not found" of a .keras file that is there and is no zip file."""
+    message = said(run, *_MISSING, console=False)
+    return message if message is not None and message.event is not None and message.event.get("file_exists") else None
 
 
 def _file(message: Said) -> str:
@@ -84,6 +91,13 @@ def _at(message: Said) -> str:
 def _delivered(run: Run) -> tuple[Evidence, ...]:
     if not run.steps:
         return ()
+    data = data_of(run)
+    stages = {stage["stage"]: stage for stage in data.get("stages") or []}
+    batch = next((stage["batch_size"] for stage in stages.values() if stage.get("batch_size")), None)
+    if batch and "Shuffle" not in stages and run.fit is not None and not run.fit.epochs:
+        first = run.steps[-1].number * batch + 1
+        told = f"the records {first:,} to {first + batch - 1:,}"
+        return (Evidence(f"counted from the batches before it, it is one of {told}"),)
     return (Evidence(f"{words.count(run.steps[-1].number, 'step')} had been trained on what was read before it"),)
 
 

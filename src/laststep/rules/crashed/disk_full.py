@@ -18,7 +18,7 @@ SAID = compiled(
     rf"(?P<file>/?[\w./~-]*/[\w.~-]+)[;:'\"]? ?(?:{_FULL})",
     rf"(?:{_FULL}|\[Errno (?:28|122)\][^\n:]*)(?:: ['\"](?P<file>[^'\"\n]+)['\"])?",
     r"name = '(?P<file>[^']+)', errno = (?:28|122)",
-    r"errno = 28|error message = 'No space left|Can't write data \(file write failed",
+    r"\d+ requested and \d+ written|errno = 28|error message = 'No space left|Can't write data \(file write failed",
     r"(?:ResourceExhausted(?:Error)?|Resource exhausted)[^\n]*: (?P<file>/?\S*(?:tempstate|ckpt|\.tmp)\S*)",
     r"\[WinError 112\]|ENOSPC|EDQUOT",
 )

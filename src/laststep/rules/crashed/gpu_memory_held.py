@@ -28,6 +28,15 @@ AT_START = compiled(
     r"CUDA_ERROR_DEVICE_UNAVAILABLE|all CUDA-capable devices are busy or unavailable|cudaErrorDevicesUnavailable",
     r"(?i)device (?:is )?busy or unavailable",
 )
+SEE = Remedy("See who holds the card, and end what should not run", "nvidia-smi", safe=True)
+_ROOM = "take memory as it needs it, so that others, cuDNN and cuBLAS find room"
+GROWTH = {
+    "tensorflow": Remedy(
+        f"Let TensorFlow {_ROOM}",
+        'for gpu in tf.config.list_physical_devices("GPU"):\n    tf.config.experimental.set_memory_growth(gpu, True)',
+    ),
+    "jax": Remedy(f"Let JAX {_ROOM}", "XLA_PYTHON_CLIENT_PREALLOCATE=false python train.py", safe=True),
+}
 _MISMATCH = compiled(r"Loaded runtime CuDNN library|cudnn.*version mismatch|CUDNN_STATUS_(?:ARCH|VERSION)_MISMATCH")
 _FREE = compiled(r"totalMemory: (?P<total>[\d.]+[KMG]iB) freeMemory: (?P<free>[\d.]+[KMG]iB)")
 _USAGE = compiled(r"Memory usage: (?P<free>\d+) bytes free, (?P<total>\d+) bytes total")
@@ -68,18 +77,16 @@ def gpu_memory_held(run: Run) -> Answer:
         run,
         message,
         "no library failed to get its first memory on the card",
-        cause=_cause(start, handle) + (who or ".") + ("" if not who else "."),
-        remedies=(
-            Remedy("See who holds the card, and end what should not run", "nvidia-smi", safe=True),
-            Remedy(
-                "Let TensorFlow take memory as it needs it, so that cuDNN and cuBLAS find room",
-                'for gpu in tf.config.list_physical_devices("GPU"):\n'
-                "    tf.config.experimental.set_memory_growth(gpu, True)",
-            ),
-        ),
+        cause=f"{_cause(start, handle)}{who}.",
+        remedies=(SEE, *(GROWTH[name] for name in _framework(message))),
         more=(others,) if others else (),
         confidence=Confidence.CERTAIN if start or others else Confidence.LIKELY,
     )
+
+
+def _framework(message: Said | None) -> tuple[str, ...]:
+    text = message.found.string if message else ""
+    return () if "PyTorch" in text or "torch." in text else ("jax",) if "jax" in text.lower() else ("tensorflow",)
 
 
 def _cause(start: Said | None, handle: Said | None) -> str:

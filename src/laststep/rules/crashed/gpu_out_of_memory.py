@@ -58,10 +58,11 @@ def _smaller_batch(run: Run, lack: Shortage) -> tuple[tuple[Remedy, ...], tuple[
     if not isinstance(batch, int) or batch < 2:
         return (Remedy("Train with a smaller batch: halve it until it fits"), mixed), ()
     needs = lack.in_use + lack.asked
-    share = lack.limit / needs if lack.limit and needs > lack.limit else 0.5
+    known = bool(lack.limit) and needs > lack.limit
+    share = lack.limit / needs if known else 0.5
     fits = 1 << max(0, int(batch * min(share, 0.99)).bit_length() - 1)
     word = "the batch" if sure else "the tensor's first dimension, most likely the batch,"
-    told = f"{word} was {batch}; by these figures at most {int(batch * share)} fit" if lack.limit else ""
+    told = f"{word} was {batch}; by these figures at most {int(batch * share)} fit" if known else ""
     change = f"model.fit(…, batch_size={fits})" if run.fit or run.is_log else f"batch_size = {fits}"
     first = Remedy(f"Train with a smaller batch: {fits} instead of {batch}", change, fit_place(run))
     return (first, mixed), ((Evidence(told),) if told else ())

@@ -11,10 +11,12 @@ from laststep.rules._memory import (
     can_tell,
     grew,
     growth_while_training,
+    held_by_stages,
     in_use,
     limit_of,
     memory_kill,
     others_with_memory,
+    smaller,
     was_killed,
     was_near_the_limit,
 )
@@ -108,8 +110,8 @@ def _finding(run: Run, kill: MemoryKill, confidence: Confidence) -> Finding:
     return Finding(
         cause=f"{'T' if sure else 'Most likely t'}he kernel killed the process because {what}.",
         confidence=confidence,
-        evidence=(*_evidence(run, kill), *grew(growth if grows else None), progress(run)),
-        remedies=_remedies(run, limit, grows),
+        evidence=(*_evidence(run, kill), *grew(growth if grows else None), *held_by_stages(run, limit), progress(run)),
+        remedies=smaller(run, limit, grows),
         where=fit_place(run),
     )
 
@@ -135,20 +137,3 @@ def _evidence(run: Run, kill: MemoryKill) -> list[Evidence]:
     if others:
         found.append(Evidence(f"others on this machine after the end: {others}", (after,) if after else ()))
     return found or [Evidence("the process ended by SIGKILL and memory was close to its limit")]
-
-
-def _remedies(run: Run, limit: float | None, grows: bool) -> tuple[Remedy, ...]:
-    fit = run.fit
-    more = (
-        (Remedy(f"Or give the job more than {words.size(limit)}, if the machine has it", safe=True),) if limit else ()
-    )
-    if grows:
-        own = [callback for callback in (fit.began.get("callbacks") or []) if callback.get("users")] if fit else []
-        where = own[0] if own else fit_place(run)
-        told = "Something keeps memory with every step: look for a list, a dict or a history that grows in the loop"
-        return (Remedy(told + (f" or in {own[0]['class']}" if own else ""), None, where),)
-    batch = (fit.began.get("batch_size") or (fit.began.get("data") or {}).get("batch_size")) if fit else None
-    if fit is not None and isinstance(batch, int) and batch > 1 and not run.steps:
-        change = f"model.fit(…, batch_size={max(1, batch // 2)})"
-        return (Remedy(f"Train with smaller batches (it was {batch})", change, fit.began.get("where")), *more)
-    return (Remedy("Hold less in memory at once: load the data in pieces, smaller buffers, smaller batches"), *more)

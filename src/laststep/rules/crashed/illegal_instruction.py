@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from laststep.finding import Remedy
+import dataclasses
+
+from laststep.finding import Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._fatal import died_of
 from laststep.rules._said import answer, compiled, said
 from laststep.run import Run
+from laststep.supervisor.host import FEATURES
 
 _COMPILED_FOR = compiled(
     r"compiled to use (?P<needs>[\w., ]+?) instructions, but these aren't available",
@@ -48,10 +51,24 @@ def illegal_instruction(run: Run) -> Answer:
                 Remedy("In a virtual machine or an emulator, pass the host's processor through", "qemu … -cpu host"),
             ),
         )
-    return died_of(
+    found = died_of(
         run,
         4,
         "SIGILL",
         "The processor met an instruction that it does not have",
         (Remedy("See what this processor can do", "grep -m1 flags /proc/cpuinfo"),),
     )
+    more = _lacks(run)
+    if isinstance(found, Finding) and more is not None:
+        return dataclasses.replace(found, evidence=(*found.evidence, more))
+    return found
+
+
+def _lacks(run: Run) -> Evidence | None:
+    limits = next((event for event in run.all("limits") if event.get("processor")), None)
+    if limits is None:
+        return None
+    processor = limits.get("processor")
+    lacking = [name for name in FEATURES if name not in processor["has"]]
+    told = f"lacks {', '.join(lacking)}" if lacking else f"has {', '.join(processor['has'])}: look for what is newer"
+    return Evidence(f"this processor ({processor['model']}) {told}", (limits,))

@@ -14,7 +14,8 @@ _LIBRARIES = (
     r"sklearn|scipy|PIL)"
 )
 SURE = compiled(
-    r"Descriptors (?:cannot(?: not)?|should not) be created directly|'?MessageFactory'? object has no attribute|"
+    r"incompatible Protobuf Gencode/Runtime|Descriptors (?:cannot(?: not)?|should not) be created directly|"
+    r"'?MessageFactory'? object has no attribute|"
     r"cannot import name '?_?builder'? from 'google\.protobuf",
     r"numpy\.\w+ size changed|_ARRAY_API not found|numpy\.core\.(?:multiarray|umath) failed to import|compiled "
     r"using NumPy 1\.x cannot be run in",
@@ -26,7 +27,8 @@ SURE = compiled(
     r"unknown opcode",
     r"(?:Argument\(s\) not recognized|[Uu]nrecognized (?:keyword )?arguments?(?: passed to \w+)?): "
     r"?(?P<argument>[^\n]+)",
-    r"(?:Could not (?:deserialize|locate) class|Unknown layer|Error when deserializing class|Could not interpret "
+    r"(?:Could not deserialize '|Could not (?:deserialize|locate) class|Unknown layer|Error when deserializing "
+    r"class|Could not interpret "
     r"optimizer identifier: <|"
     r"The added layer must be an instance of class \w+\. (?:Received|Found)[^\n]*(?:keras|tensorflow)|Only "
     r"instances of `?keras\.Layer`? can be added)",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from laststep.finding import Evidence, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._said import ECHOES, Said, answer, compiled, said
+from laststep.rules._shared import measured
 from laststep.run import Run
 
 SAID = compiled(
@@ -17,6 +18,7 @@ SAID = compiled(
     r"\[Errno 2\] No such file or directory",
     r"unable to open file: name = '(?P<file>[^']+)', errno = 2",
     r"Failed to find any matching files for (?P<file>\S+)",
+    r"save_path is not a valid checkpoint: (?P<file>\S+)",
     r"SavedModel file does not exist at:? (?P<file>[^\s{]+)",
     r"File not found: filepath=(?P<file>[^\s.]+(?:\.\w+)*)",
     r"(?:No files matched|matched no files|Found no files|No file or directory found at|Could not find "
@@ -50,6 +52,8 @@ def missing_file(run: Run) -> Answer:
     message = said(run, *SAID)
     if message is not None and _A_LIBRARY[0].search(message.found.string):
         message = None  # a library that cannot be loaded has a rule of its own
+    if message is not None and message.event is not None and message.event.get("file_exists"):
+        return measured("the file that Keras did not find was there")
     file = message.get("file") if message else ""
     return answer(
         run,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from laststep.finding import Remedy
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._said import ECHOES, Said, answer, compiled, said
+from laststep.rules._shared import fit_place, killed_with, place_of_fault, progress
 from laststep.run import Run
 
 SAID = compiled(
@@ -15,6 +17,12 @@ SAID = compiled(
     r"(?:Error|Failed)[^\n]*(?:shared memory segment|shm_open|shm file)[^\n]*",
     r"\[Errno 28\][^\n]*(?:/dev/shm|/psm_|shared_memory)",
     r"unable to (?:open|write|resize|allocate) shared memory|ftruncate failed[^\n]*shm",
+)
+TINY = 16e6
+CAUSE = "Shared memory (/dev/shm) was full."
+REMEDIES = (
+    Remedy("Give the container more of it", "docker run --shm-size=8g …", safe=True),
+    Remedy("See how much there is and what lies in it", "df -h /dev/shm; ls -la /dev/shm", safe=True),
 )
 _FULL = compiled(r"\[Errno (?:28|12)\][^\n]*")
 _IN_SHARED_MEMORY = ("shared_memory.py", "multiprocessing/heap.py", "multiprocessing/synchronize.py")
@@ -40,16 +48,33 @@ def shared_memory_full(run: Run) -> Answer:
         disk-full (a real disk), bus-error (a mapped file that was cut), host-out-of-memory.
     """
     message = said(run, *SAID) or _raised_there(run)
+    shown = _full_when_it_died(run) if message is None else None
+    if shown is not None:
+        return Finding(
+            CAUSE, Confidence.LIKELY, (shown, progress(run)), REMEDIES, place_of_fault(run) or fit_place(run)
+        )
     return answer(
         run,
         message,
         "nothing said that shared memory was full",
-        cause="Shared memory (/dev/shm) was full.",
-        remedies=(
-            Remedy("Give the container more of it", "docker run --shm-size=8g …", safe=True),
-            Remedy("See how much there is and what lies in it", "df -h /dev/shm; ls -la /dev/shm", safe=True),
-        ),
+        cause=CAUSE,
+        remedies=REMEDIES,
     )
+
+
+def _full_when_it_died(run: Run) -> Evidence | None:
+    """A bus error, and a /dev/shm that was well filled in the last sample or can hold next to nothing."""
+    shm = (run.samples[-1].get("shm") or {}) if run.samples else {}
+    if not killed_with(run, 7, "SIGBUS") or not shm.get("total"):
+        return None
+    used = shm["total"] - shm["free"]
+    if used < 0.5 * shm["total"] and shm["total"] > TINY:
+        return None
+    told = (
+        f"it died of SIGBUS, and of /dev/shm's {words.size(shm['total'])} it had filled {words.size(used)} a "
+        f"moment before"
+    )
+    return Evidence(told, tuple(run.all("end")[-1:]))
 
 
 def _raised_there(run: Run) -> Said | None:

@@ -55,3 +55,20 @@ def metric_curve(run: Run, name: str) -> list[Evidence]:
     if len(values) < 2:
         return []
     return [Evidence(f"{name} by epoch: {values[0]:.4g} → {values[-1]:.4g}", curve=tuple(values))]
+
+
+def metrics_of(fit: Fit | None) -> list[str]:
+    """The names that a callback could have watched."""
+    return sorted({name for epoch in fit.epochs for name in epoch.get("metrics") or {}}) if fit else []
+
+
+def without_their_metric(run: Run) -> str:
+    """A callback of Keras's that watches a metric which the fit does not have: it does nothing, and only warns."""
+    fit, names = run.fit, metrics_of(run.fit)
+    callbacks = (fit.began.get("callbacks") or []) if fit else []
+    for callback in callbacks:
+        monitor = (callback.get("values") or {}).get("monitor")
+        if isinstance(monitor, str) and names and monitor not in names and not callback.get("users"):
+            told = f"{callback['class']} watches {monitor!r}, which this fit does not have, and so does nothing"
+            return f"{told}; it has {', '.join(names)}"
+    return ""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import no, progress, short_message, went_on
+from laststep.rules.stopped._stops import metrics_of
 from laststep.run import Run
 
 
@@ -46,8 +48,22 @@ def callback_raised(run: Run) -> Answer:
         evidence=(
             Evidence(short_message(error), (error,)),
             Evidence(f"raised in {name}, {at}", (error,)),
+            *_no_such_metric(run, error),
             progress(run),
         ),
         remedies=(Remedy("Mend the callback there; training itself was going on without an error"),),
         where=where,
+    )
+
+
+def _no_such_metric(run: Run, error: Event) -> tuple[Evidence, ...]:
+    """logs['val_acc'] in a fit that has another name for it."""
+    key, names = str(error.get("message")).strip("'\""), metrics_of(run.fit)
+    if "KeyError" not in error.get("bases", []) or not names or key in names:
+        return ()
+    return (
+        Evidence(
+            f"{key!r} is no metric of this fit; it has {', '.join(names)}",
+            tuple(run.fit.epochs[-1:] if run.fit else ()),
+        ),
     )

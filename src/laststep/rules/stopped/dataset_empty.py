@@ -48,11 +48,8 @@ def dataset_empty(run: Run) -> Answer:
         return _finding(run, empty)
     message = said(run, *SAID)
     if message is None:
-        return (
-            measured("the first epoch had data")
-            if run.fits and not run.is_log
-            else no("nothing says that it was empty")
-        )
+        had = any(epoch.get("batches") for fit in run.fits[:1] for epoch in fit.epochs) and not run.is_log
+        return measured("the first epoch had data") if had else no("nothing says that it was empty")
     return answer(run, message, "", cause="There was no data: the dataset or array is empty.", remedies=_remedies(run))
 
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.finding import Confidence, Evidence, Finding, Remedy, RuledOut
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import fit_place, measured, no
-from laststep.rules.stopped._stops import is_early_stopping, is_for_nan, metric_curve, stop_that_counted
+from laststep.rules.stopped._stops import (
+    is_early_stopping,
+    is_for_nan,
+    metric_curve,
+    stop_that_counted,
+    without_their_metric,
+)
 from laststep.run import Run
 
 
@@ -31,6 +37,9 @@ def early_stopping(run: Run) -> Answer:
     """
     stop = stop_that_counted(run)
     if stop is None or not is_early_stopping(stop):
+        missing = without_their_metric(run)
+        if missing:
+            return RuledOut(missing, measured=True, note=True)
         used = run.fit and any(
             c.get("class") == "EarlyStopping" and not c.get("users") for c in run.fit.began.get("callbacks") or []
         )

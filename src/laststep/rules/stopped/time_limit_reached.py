@@ -9,6 +9,7 @@ from laststep.rule import Answer, rule
 from laststep.rules._shared import fit_place, killed_with, no, progress, reached_us
 from laststep.run import Run
 
+TIMED_OUT = 124  # the exit code of coreutils' timeout
 NEAR_THE_END = 300.0  # seconds before a batch system's limit in which its SIGTERM is one
 
 
@@ -50,12 +51,15 @@ def time_limit_reached(run: Run) -> Answer:
         return _finding(run, f"{verdict.get('by')} ended it because its time was up", told)
     if killed_with(run, 24, "SIGXCPU"):
         return _finding(run, "the limit on processor time was used up (ulimit -t)", _reported(run, "SIGXCPU"))
+    used = _processor_time(run)
+    if used is not None:
+        return _finding(run, "the hard limit on processor time was used up (ulimit -t)", used, Confidence.LIKELY)
+    if run.exit_code == TIMED_OUT and _was_called_timeout(run):
+        return _finding(run, "the command timeout ended it", _reported(run, f"exit code {TIMED_OUT}, timeout's own"))
     term = reached_us(run, "SIGTERM")
     if term is not None and (term.get("sender") or {}).get("name") == "timeout":
         who = Evidence(f"process {term.get('sender')['pid']}, called timeout, sent SIGTERM", (term,))
         return _finding(run, "the command timeout ended it", who)
-    if run.exit_code == 124 and run.command[:1] and run.command[0].rsplit("/", 1)[-1] == "timeout":
-        return _finding(run, f"{' '.join(run.command[:2])} ended it", _reported(run, "exit code 124"))
     deadline = _deadline(run)
     if term is not None and deadline is not None:
         left = float(deadline.get("job_ends")) - term.time
@@ -72,15 +76,37 @@ def _deadline(run: Run) -> Event | None:
     return next((event for event in run.all("limits") if isinstance(event.get("job_ends"), (int, float))), None)
 
 
+def _was_called_timeout(run: Run) -> bool:
+    """What was started is, or became, the command timeout."""
+    end = run.last("end")
+    started = run.command[0].rsplit("/", 1)[-1] if run.command else ""
+    return "timeout" in (started, end.get("name") if end else None)
+
+
+def _processor_time(run: Run) -> Evidence | None:
+    """Killed when all the processor time that the hard limit allows was used."""
+    end = run.last("end")
+    last = run.samples[-1] if run.samples else {}
+    limit, used = last.get("cpu_limit"), last.get("cpu_seconds")
+    if end is None or not killed_with(run, 9, "SIGKILL") or limit is None or used is None:
+        return None
+    at_most = used + max(1.0, float(last.get("cpu") or 1.0)) * (end.time - float(last["t"])) + 0.5
+    if at_most < limit:
+        return None
+    return Evidence(
+        f"{used:.1f} s of processor time were used in the last sample; the hard limit was {limit:.0f} s", (end,)
+    )
+
+
 def _reported(run: Run, what: str) -> Evidence:
     return Evidence(f"the operating system reports {what}", tuple(run.all("end")[-1:]))
 
 
-def _finding(run: Run, why: str, evidence: Evidence) -> Finding:
+def _finding(run: Run, why: str, evidence: Evidence, confidence: Confidence = Confidence.CERTAIN) -> Finding:
     change = 'callbacks=[keras.callbacks.BackupAndRestore("backup")]'
     return Finding(
         cause=f"The time limit was reached: {why}.",
-        confidence=Confidence.CERTAIN,
+        confidence=confidence,
         evidence=(evidence, progress(run)),
         remedies=(
             Remedy("Let the next run go on where this one ended", change, fit_place(run), safe=True),

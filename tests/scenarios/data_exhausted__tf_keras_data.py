@@ -1,6 +1,6 @@
 """tf_keras runs out of data: steps_per_epoch is set and repeat() is missing.
 
-expect: finished-short
+expect: data-exhausted
 exit: 0
 outcome: stopped
 """

@@ -1,6 +1,6 @@
 """tf_keras and a Python generator that ends.
 
-expect: finished-short
+expect: data-exhausted
 exit: 0
 outcome: stopped
 when: all

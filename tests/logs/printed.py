@@ -1,0 +1,149 @@
+"""What programs print, made up here in the real formats, and how laststep reads it."""
+
+from __future__ import annotations
+
+import io
+
+from laststep.diagnose import diagnose
+from laststep.finding import Diagnosis
+from laststep.logs.read import Story, read_story
+from laststep.run import Run
+
+ESC = "\x1b"
+
+
+def story(log: str | bytes) -> Story:
+    return read_story(io.BytesIO(log.encode() if isinstance(log, str) else log))
+
+
+def answer(log: str | bytes, name: str = "train.log") -> Diagnosis:
+    return diagnose(Run.of_log(story(log), name))
+
+
+def cause(log: str | bytes) -> str | None:
+    """The rule whose finding stands first."""
+    findings = answer(log).findings
+    return findings[0].rule if findings else None
+
+
+def texts(log: str | bytes) -> list[str]:
+    """The lines as a person sees them."""
+    return [line.text for line in story(log).lines]
+
+
+def bar2(done: int, of: int | str, metrics: str = "loss: 0.5000", clock: str = "") -> str:
+    """Keras 2's bar; with a clock it is the last one of its epoch."""
+    filled = 30 * done // of if isinstance(of, int) else 0
+    drawn = "=" * 30 if clock else "=" * max(0, filled - 1) + ">" + "." * (30 - max(1, filled))
+    return f"{done:>{len(str(of))}}/{of} [{drawn}] - {clock or 'ETA: 6s'} - {metrics}"
+
+
+def bar3(done: int, of: int | str, metrics: str = "loss: 0.5000", clock: str = "1s 30ms/step", escape: str = ESC) -> str:
+    """Keras 3's bar with its colours; `escape` is what is left of the escape character."""
+    filled = 20 * done // of if isinstance(of, int) else 0
+    seconds, per_step = clock.split(" ")
+    bold, green, grey, off = (f"{escape}[{code}m" for code in (1, 32, 37, 0))
+    count = f"{bold}{done}/{of}{off}"
+    drawn = f"{green}{'━' * filled}{off}{grey}{'━' * (20 - filled)}{off}"
+    return f"{count} {drawn} {bold}{seconds}{off} {per_step} - {metrics}"
+
+
+def epochs(count: int, asked: int | None = None, first: int = 1, clock: str = "9s 90ms/step") -> str:
+    """Whole epochs of Keras 2, each with its last bar."""
+    numbers = range(first, first + count)
+    return "".join(
+        f"Epoch {number}/{asked or first + count - 1}\n{bar2(100, 100, f'loss: {1 / number:.4f}', clock)}\n"
+        for number in numbers
+    )
+
+
+OPEN_EPOCH = f"Epoch 1/9\n{bar2(40, 100)}\n"
+ONE_FIT = epochs(2)
+TRACEBACK = (
+    "Traceback (most recent call last):\n"
+    '  File "/home/anna/train.py", line 31, in <module>\n'
+    "    main()\n"
+    '  File "/home/anna/train.py", line 12, in main\n'
+    '    rows = table["speed"]\n'
+    "KeyError: 'speed'\n"
+)
+TENSORFLOW_STARTS = (
+    "2025-03-04 05:06:07.123456: I tensorflow/core/platform/cpu_feature_guard.cc:210] This TensorFlow binary is "
+    "optimized to use available CPU instructions in performance-critical operations.\n"
+)
+RAN_OUT_2 = (
+    "WARNING:tensorflow:Your input ran out of data; interrupting training. Make sure that your dataset or generator "
+    "can generate at least `steps_per_epoch * epochs` batches (in this case, {} batches). You may need to use the "
+    "repeat() function when building your dataset.\n"
+)
+RAN_OUT_3 = (
+    "/opt/venv/lib/python3.11/site-packages/keras/src/trainers/epoch_iterator.py:164: UserWarning: Your input ran out "
+    "of data; interrupting training. Make sure that your dataset or generator can generate at least "
+    "`steps_per_epoch * epochs` batches. You may need to use the `.repeat()` function when building your dataset.\n"
+    "  self._interrupted_warning()\n"
+)
+IN_USER_CODE = (
+    "Traceback (most recent call last):\n"
+    '  File "/home/anna/train.py", line 40, in <module>\n'
+    "    model.fit(data, epochs=3)\n"
+    '  File "/opt/venv/lib/python3.10/site-packages/keras/utils/traceback_utils.py", line 70, in error_handler\n'
+    "    raise e.with_traceback(filtered_tb) from None\n"
+    '  File "/tmp/__autograph_generated_file1x2.py", line 15, in tf__train_function\n'
+    "    retval_ = ag__.converted_call(ag__.ld(step_function), (ag__.ld(self),), None, fscope)\n"
+    "ValueError: in user code:\n"
+    "\n"
+    '    File "/opt/venv/lib/python3.10/site-packages/keras/engine/training.py", line 1160, in train_function  *\n'
+    "        return step_function(self, iterator)\n"
+    '    File "/home/anna/losses.py", line 9, in margin  *\n'
+    "        return tf.maximum(0.0, gap - far)\n"
+    "\n"
+    "    ValueError: Dimensions must be equal, but are 8 and 6 for '{{node margin/sub}} = Sub[T=DT_FLOAT](gap, far)' "
+    "with input shapes: [?,8], [?,6].\n"
+    "\n"
+)
+OUT_OF_GPU_MEMORY = (
+    "Traceback (most recent call last):\n"
+    '  File "/home/anna/train.py", line 40, in <module>\n'
+    "    model.fit(data, epochs=3)\n"
+    "tensorflow.python.framework.errors_impl.ResourceExhaustedError: Graph execution error:\n"
+    "\n"
+    "Detected at node 'wide/MatMul' defined at (most recent call last):\n"
+    '    File "/home/anna/train.py", line 40, in <module>\n'
+    "      model.fit(data, epochs=3)\n"
+    "Node: 'wide/MatMul'\n"
+    "OOM when allocating tensor with shape[512,4096,64] and type float on "
+    "/job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc\n"
+    "\t [[{{node wide/MatMul}}]]\n"
+    "Hint: If you want to see a list of allocated tensors when OOM happens, add report_tensor_allocations_upon_oom "
+    "to RunOptions for current allocation info. [Op:__inference_train_function_811]\n"
+)
+
+# Whole logs, one of each kind of end.
+LOGS = {
+    "healthy": TENSORFLOW_STARTS + ONE_FIT,
+    "open": OPEN_EPOCH,
+    "empty": "",
+    "traceback": TENSORFLOW_STARTS + OPEN_EPOCH + TRACEBACK,
+    "in user code": OPEN_EPOCH + IN_USER_CODE,
+    "gpu memory": OPEN_EPOCH + OUT_OF_GPU_MEMORY,
+    "killed": OPEN_EPOCH + "./job.sh: line 12: 24905 Killed                  python train.py\n",
+    "segmentation fault": OPEN_EPOCH + "Segmentation fault (core dumped)\n",
+    "check failed": OPEN_EPOCH + "2025-03-04 05:06:07.123456: F tensorflow/core/framework/tensor.cc:770] Check failed: "
+    "dtype() == expected_dtype (1 vs. 9) float expected, got int64\nAborted (core dumped)\n",
+    "time limit": OPEN_EPOCH
+    + "slurmstepd: error: *** JOB 8812 ON gpu07 CANCELLED AT 2025-03-04T05:06:07 DUE TO TIME LIMIT ***\n",
+    "memory": OPEN_EPOCH + "slurmstepd: error: Detected 1 oom_kill event in StepId=8812.batch. Some of the step tasks "
+    "have been OOM Killed.\n",
+    "ran out": f"Epoch 1/5\n{bar2(40, 100)}{RAN_OUT_2.format(500)}{bar2(100, 100, clock='3s 30ms/step')}\n",
+    "nan": f"Epoch 1/1\n{bar2(100, 100, 'loss: nan - accuracy: 0.1000', '9s 90ms/step')}\n",
+    "interrupted": OPEN_EPOCH + TRACEBACK.replace("KeyError: 'speed'", "KeyboardInterrupt"),
+    "several runs": (TENSORFLOW_STARTS + epochs(1, 3) + TRACEBACK) * 3,
+    "early stopping": epochs(4, 50) + "Epoch 4: early stopping\n",
+    "missing file": "Traceback (most recent call last):\n"
+    '  File "/home/anna/train.py", line 3, in <module>\n'
+    '    table = open("data/wheels.csv")\n'
+    "FileNotFoundError: [Errno 2] No such file or directory: 'data/wheels.csv'\n",
+    "long words": OPEN_EPOCH + TRACEBACK.replace("'speed'", "'" + "x" * 5000 + "'"),
+    "long lines": OPEN_EPOCH + TRACEBACK.replace("'speed'", "'" + "many words " * 500 + "'"),
+    "long path": OPEN_EPOCH + TRACEBACK.replace("/home/anna/", "/home/" + "a-long-folder/" * 30),
+}
