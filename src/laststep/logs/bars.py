@@ -83,6 +83,8 @@ class Bars:
         done, of = int(bar["done"]), int(bar["of"]) if bar["of"] != "Unknown" else None
         metrics = metrics_in(bar["rest"])
         if self._epoch is None or (self.of is not None and of is not None and of != self.of):
+            if self._epoch is None:
+                self.done, self.of = done, of
             yield self._progress(line, done, metrics)  # evaluate, predict, or a bar of validation
             return
         self.done, self.of, self._line = done, of or self.of, line.number

@@ -240,7 +240,7 @@ def _signal_in(text: str) -> str | None:
         macos = _MACOS.match(text)
         if macos:
             return _name_of(int(macos[1]))
-    if text.strip() == "^C":
+    if text.startswith("^C"):
         return "SIGINT"
     if _ABORTS.search(text) or _FAULTS.search(text):
         return "SIGABRT" if _ABORTS.search(text) else "SIGSEGV"

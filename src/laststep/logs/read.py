@@ -27,7 +27,7 @@ _FATAL = re.compile(
     r"^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: F |F\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ )[\w/.]+:\d+\]|^F tensorflow/"
 )
 _WARNING = re.compile(r"WARNING:(?:tensorflow|absl):(?P<logged>.*)|(?P<category>\b\w*Warning): (?P<message>.*)")
-_RAN_OUT = re.compile(r"input ran out of data.*in this case, ")
+_RAN_OUT = re.compile(r"input ran out of data")
 _EARLY = re.compile(r"^Epoch 0*(?P<epoch>\d+): early stopping")
 _NOT_IMPROVED = re.compile(r"^Epoch 0*\d+: (?P<monitor>\S+) did not improve from (?P<best>[-\d.e+]+)")
 _ON_NAN = re.compile(r"Batch (?P<batch>\d+): Invalid loss, terminating training")
@@ -144,9 +144,7 @@ class _Teller:
         warned = _WARNING.search(text)
         if warned:
             message = (warned["logged"] or warned["message"] or "")[:1000]
-            if _RAN_OUT.search(
-                message
-            ):  # with the number it is Keras 2, which stops; Keras 3 says it late, or for nothing
+            if warned["logged"] and _RAN_OUT.search(message):  # Keras 2 stops; Keras 3 says it late, or for nothing
                 self._bars.ran_out()
             told = {"category": warned["category"] or "logged", "message": message, "at_line": line.number}
             yield Event(when, "warning", told | {"batch": self._bars.done, "of": self._bars.of}, "log")

@@ -14,11 +14,13 @@ from laststep.recorder.frames import users_line
 CUT_OFF = "an error that the log cuts off"
 MOST_LINES = 400  # of one message; TensorFlow puts the point at the end, after pages of stack
 _BEGINS = re.compile(
-    r"^(?P<indent>\s*)Traceback \(most recent call last\)|^(?P<margin>\s*)(?P<ipython>\w+) {6,}Traceback \(most recent"
+    r"^(?P<indent>\s*)Traceback \(most recent call last\)|"
+    r"^(?P<margin>\s*)(?P<ipython>\w+?(?:Error|Exception|Interrupt|Iteration|Exit)|\w+(?= {6,}))\s*"
+    r"Traceback \(most recent"
 )
 _FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line (?P<line>\d+)(?:, in (?P<function>\S+))?')
 _CELL = re.compile(
-    r"^(?:File )?(?P<file><ipython-input-[^>]+>|[^\s:()]+\.py|Input In \[\d+\]|Cell In\[\d+\])"
+    r"^(?:File )?(?P<file><ipython-input-[^>]+>|(?:[A-Za-z]:)?[^\s:()]+\.pyc?|Input In \[\d+\]|Cell In\[\d+\])"
     r"(?::(?P<line>\d+)|, line (?P<nth>\d+))?(?:,)? in (?P<function>[^\s(]+)"
 )
 _ARROW = re.compile(r"^-+> ?(?P<line>\d+)\s(?P<text>.*)")
@@ -57,7 +59,7 @@ class Tracebacks:
         self._chained = False
 
     def take(self, line: Line) -> Iterator[Event]:
-        text = line.text
+        text = line.text.removeprefix(self._indent) if self.is_open else line.text
         begins = _BEGINS.match(text)
         if begins and not (self._error and begins["indent"]):  # an indented one is inside a message
             yield from self._close()
@@ -75,14 +77,18 @@ class Tracebacks:
             yield from self._close()
         if self._frames is not None and self._is_frame(text):
             return
-        stripped = text.removeprefix(self._indent) if self._frames is not None else text.strip()
+        if self._frames is None and self._error is None and _FRAME.match(text):
+            self._frames, self._indent, self._announced, self._began = [], "", "", line.number  # its head was cut off
+            self._is_frame(text)
+            return
+        stripped = text if self._frames is not None else text.strip()
         found = _ERROR.match(stripped)
         if found and (self._frames is not None or self._is_error(found, stripped)):
             self._open(found, line)
 
     def end(self) -> Iterator[Event]:
         """The log ends here, perhaps in the middle of a traceback: then what is known of the error counts."""
-        if self._error is None and self._frames:
+        if self._error is None and (self._frames or (self._frames is not None and self._announced)):
             self._error = {"type": self._announced or CUT_OFF}
             self._message = [""]
             if self._earlier and not self._announced:
@@ -102,7 +108,7 @@ class Tracebacks:
 
     def _is_error(self, found: re.Match[str], text: str) -> bool:
         """Without a traceback above: only a class that says what it is."""
-        if _NOT_ONE.match(text) or found["message"] is None:
+        if _NOT_ONE.match(text) or (found["message"] is None and text != "KeyboardInterrupt"):
             return False
         return bool(re.search(r"(?:Error|Exception|Interrupt)$", found["type"]))
 
@@ -174,11 +180,9 @@ def _described(file: str, line: int, function: str | None) -> dict[str, Any]:
 def _callback_in(frames: list[dict[str, Any]]) -> dict[str, Any] | None:
     """Keras's list of callbacks calls a hook: the next frame is in the callback."""
     for caller, frame in itertools.pairwise(frames):
-        if (
-            _HOOK.match(str(caller["function"]))
-            and _HOOK.match(str(frame["function"]))
-            and "callback" in caller["file"]
-        ):
+        own = "keras" in caller["file"] and "keras" not in frame["file"]
+        listed = "callback" in caller["file"] and _HOOK.match(str(caller["function"]))
+        if (own or listed) and _HOOK.match(str(frame["function"])):
             hook = str(frame["function"]).rsplit(".", 1)[-1]
             name = str(frame["function"]).rpartition(".")[0] or "a callback"
             users = users_line([frame]) is not None

@@ -17,7 +17,7 @@ OUT_OF_MEMORY = compiled(
     r"OOM when allocating tensor with shape ?\[(?P<shape>[\d,]*)\](?: and type (?P<dtype>\w+))?"
     r"(?: on (?P<device>\S*GPU\S*|/gpu\S*))?(?: by allocator (?P<allocator>GPU\S*|"
     r"gpu\S*))?(?![^\n]*(?:device:CPU|by allocator \w*cpu))",
-    rf"(?i)Out of memory (?:while )?trying to allocate {_SIZE}",
+    rf"(?i)Out of memory (?:while )?trying to allocate {_SIZE}(?![^\n]*(?:not a failure|performance gains))",
     rf"Failed to allocate request for {_SIZE}[^\n]*on device ordinal",
     rf"CUDA out of memory\. Tried to allocate {_SIZE}",
     rf"Allocator \(GPU_\d+_bfc\) ran out of memory trying to allocate {_SIZE}(?![^\n]*(?:not a failure|"
@@ -29,7 +29,8 @@ OUT_OF_MEMORY = compiled(
 )
 # Old TensorFlow names no device in the message; the node that failed, the first one, does.
 _ON_CPU = re.compile(
-    r"^(?![^\n]*(?:GPU|gpu):\d)[\s\S]*?OOM when allocating(?![\s\S]{0,400}?GPU)[^_]*?_device=\"[^\"]*(?:cpu|CPU):\d"
+    r"^(?![^\n]*(?:GPU|gpu):\d)[\s\S]*?OOM when "
+    r"allocating(?![\s\S]{0,400}?GPU)[\s\S]{0,600}?_device=\"[^\"]*(?:cpu|CPU):\d"
 )
 _STATS = re.compile(
     r"\b(?P<name>Limit|InUse|MaxInUse|NumAllocs|MaxAllocSize|Reserved|LargestFreeBlock):\s+(?P<value>\d+)"

@@ -14,8 +14,8 @@ SAID = compiled(
     r"LocalEntryNotFoundError)\b[^\n]*?(?P<url>https?://[^\s'\"]+)?",
     r"Max retries exceeded with url|Failed to establish a new connection|Temporary failure in name resolution|"
     r"Name or service not known|nodename nor servname|getaddrinfo failed|Could not resolve host",
-    r"Error executing an HTTP request: (?:libcurl code|HTTP response code (?!404)\d+)|The transmission has been "
-    r"stuck at \d+ bytes|All \d+ retry attempts failed",
+    r"Error executing an HTTP request: (?:libcurl code|HTTP response code (?!404)\d+)|The transmission[^\n]* has been "
+    r"stuck at|All \d+ retry attempts failed",
     r"requests\.exceptions\.(?:ConnectionError|Timeout)|urllib3\.exceptions\.\w+|http\.client\.\w+",
     r"CERTIFICATE_VERIFY_FAILED|We couldn't connect to 'https?://|Can't load (?:the )?(?:model|tokenizer|"
     r"config)[^\n]*internet",

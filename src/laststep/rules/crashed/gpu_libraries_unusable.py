@@ -15,10 +15,11 @@ SURE = compiled(
     r"libdevice not found|Can't find libdevice directory",
     r"(?i)couldn't (?:invoke|get) ptxas|ptxas (?:exited|returned) (?:with )?(?:a |an )?(?:non-zero|error)|No PTX "
     r"compilation provider|ptxas not found",
-    r"(?i)failed to initialize GPU device",
+    r"(?i)failed to initialize GPU device|implicit initialization on GPU:\d+ failed(?![^\n]*out of memory)",
     r"DLL load failed|The specified module could not be found|undefined symbol: cud|could not find cudnn\w* in "
     r"cudnn DSO",
-    rf"(?P<library>{_LIBRARY}\w*(?:[-.]\w+)*\.(?:so|dll|dylib)[.\d]*)['\"]?:? (?:cannot open shared object|not "
+    rf"^(?!.*dlerror).*?(?P<library>{_LIBRARY}\w*(?:[-.]\w+)*\.(?:so|dll|dylib)[.\d]*)['\"]?:? (?:cannot open "
+    rf"shared object|not "
     rf"found|no such file)",
     rf"Could not (?:find|load)(?: library)? '?(?P<library>{_LIBRARY}[\w.]*)'?(?:\. TensorFlow requires|\. Error)",
     r"Loaded runtime CuDNN library: (?P<loaded>[\d.]+)[^\n]*? but source was compiled with:? (?P<wanted>[\d.]+)",
@@ -39,6 +40,7 @@ SURE = compiled(
 # The call failed, and the log does not say why: no memory for the library, or a library that does not fit.
 UNSURE = compiled(
     r"Failed to load the native TensorFlow runtime|Failed to determine best cudnn",
+    r"Check failed: (?:status|s) == CU(?:DNN|BLAS)_STATUS_SUCCESS",
     r"cuDNN failed to initialize|Failed to get convolution algorithm",
     r"Blas (?:x?GEMM\w*|SGEMM|GEMV|xGEMM\w*)[^\n]*launch failed|Blas \w+ launch failed",
     r"No algorithm worked!|failed to run cuBLAS routine|CU(?:BLAS|DNN|SOLVER|FFT)_STATUS_(?:INTERNAL_ERROR|"

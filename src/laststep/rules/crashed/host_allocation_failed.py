@@ -17,7 +17,8 @@ FAILED = compiled(
     r"type (?P<dtype>\w+)",
     r"OOM when allocating tensor with shape ?\[(?P<shape>[\d,]*)\] and type (?P<dtype>\w+) on \S*(?:device:CPU|"
     r"/cpu)\S*",
-    r"OOM when allocating tensor with shape ?\[(?P<shape>[\d,]*)\]\s*\[\[(?:N|n)ode: [^_]*_device=\"[^\"]*(?:cpu|"
+    r"OOM when allocating tensor with shape ?\[(?P<shape>[\d,]*)\]\s*\[\[(?:N|n)ode: "
+    r"(?:(?!_device)[\s\S]){0,600}_device=\"[^\"]*(?:cpu|"
     r"CPU):\d",
     r"OOM when allocating[^\n]*(?:device:CPU|by allocator \w*cpu)",
     r"Allocator \(\w*cpu\w*\) ran out of memory trying to allocate (?P<asked>[\d.]+ ?[KMGT]?i?B?)",
@@ -26,7 +27,7 @@ FAILED = compiled(
     r"\[Errno 12\]|Cannot allocate memory|not enough memory: you tried to allocate (?P<asked>\d+) bytes",
     r"(?i)failed to allocate (?:host )?memory|out of memory allocating (?P<asked>\d+) bytes|malloc\(\) failed",
     r"\[WinError (?:8|14|1455)\]|paging file is too small|Die Auslagerungsdatei ist zu klein|页面文件太小",
-    r"RESOURCE_EXHAUSTED: [^\n]*(?:CPU|host)[^\n]*|Failed to allocate \d+ bytes.*[Hh]ost",
+    r"RESOURCE_EXHAUSTED: [^\n]*(?:device:CPU|\bhost memory)[^\n]*|Failed to allocate \d+ bytes.*[Hh]ost",
 )
 _SIZES = {"float64": 8, "double": 8, "int64": 8, "complex128": 16, "float16": 2, "uint8": 1, "int8": 1, "bool": 1}
 

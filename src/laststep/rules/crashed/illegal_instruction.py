@@ -18,7 +18,7 @@ _COMPILED_FOR = compiled(
 )
 
 
-@rule(needs=("end",), outranks=("killed-by-signal", "aborted"))
+@rule(outranks=("killed-by-signal", "aborted"))
 def illegal_instruction(run: Run) -> Answer:
     """The processor met an instruction that it does not have (SIGILL).
 

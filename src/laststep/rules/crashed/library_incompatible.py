@@ -20,7 +20,7 @@ SURE = compiled(
     r"numpy\.\w+ size changed|_ARRAY_API not found|numpy\.core\.(?:multiarray|umath) failed to import|compiled "
     r"using NumPy 1\.x cannot be run in",
     r"version `?(?P<library>GLIBC(?:XX)?|CXXABI)_(?P<wanted>[\d.]+)'? not found",
-    r"undefined symbol: \w+|Symbol not found: \w+|The specified procedure could not be found",
+    r"undefined symbol: \w+|[Ss]ymbol not found:? '?\w+|The specified procedure could not be found",
     r"(?P<name>Keras) requires TensorFlow [\d.]+|Your currently installed version of Keras is Keras 3|Keras 3 "
     r"only supports V3|only supports V3 `\.keras`",
     r"File format not supported: filepath=|Unable to synchronously open object.*keras_version|bad marshal data|"

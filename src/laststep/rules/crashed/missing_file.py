@@ -18,6 +18,7 @@ SAID = compiled(
     r"\[Errno 2\] No such file or directory",
     r"unable to open file: name = '(?P<file>[^']+)', errno = 2",
     r"Failed to find any matching files for (?P<file>\S+)",
+    r"File does not exist:? (?P<file>\S+)|NOT_FOUND: Failed to create a NewWriteableFile: (?P<made>\S+)",
     r"save_path is not a valid checkpoint: (?P<file>\S+)",
     r"SavedModel file does not exist at:? (?P<file>[^\s{]+)",
     r"File not found: filepath=(?P<file>[^\s.]+(?:\.\w+)*)",
@@ -54,7 +55,7 @@ def missing_file(run: Run) -> Answer:
         message = None  # a library that cannot be loaded has a rule of its own
     if message is not None and message.event is not None and message.event.get("file_exists"):
         return measured("the file that Keras did not find was there")
-    file = message.get("file") if message else ""
+    file = (message.get("file") or message.get("made")) if message else ""
     return answer(
         run,
         message,

@@ -8,7 +8,7 @@ from laststep.rules._said import ECHOES, answer, compiled, said
 from laststep.run import Run
 
 SAID = compiled(
-    r"No gradients provided for any variable(?:: ?(?P<names>[^\n]*))?",
+    r"No variables provided\.|No gradients provided for any variable(?:: ?(?P<names>[^\n]*))?",
     r"No (?:valid )?gradients? (?:were |are )?(?:found|provided|available)[^\n]*",
     r"(?:All|all) gradients (?:are|were) None|None values not supported[^\n]*gradient|grads_and_vars.*(?:None|empty)",
     r"(?i)variables? .*have `?None`? for gradient|An operation has `None` for gradient",

@@ -20,6 +20,7 @@ SAID = compiled(
     r"failed to connect)[^\n]*",
     r"Error received from peer(?: ipv[46]:(?P<address>[\d.:\[\]a-f]+))?",
     rf"GRPC error information from remote target {_TASK}",
+    r"lame workers found|communication peer process has unexpectedly disconnected",
     r"Horovod has been shut down|failed to connect to all addresses|Failed to connect to (?:channel|remote host)|"
     r"remote target has been disconnected",
     r"Connection (?:reset|closed) by (?:remote )?peer|(?:remote|another|other) process (?:has )?exited|There was "

@@ -17,6 +17,7 @@ SAID = compiled(
     rf"(?:not (?:yet )?supported|unsupported|cannot be used|does not support|not "
     rf"implemented)[^\n]*(?P<strategy>{_STRATEGY})",
     r"you need to pass this dataset to ClusterCoordinator\.create_per_worker_dataset",
+    r"(?:is )?not supported (?:for|with|under) (?:models compiled with )?tf\.distribute\.Strategy",
     r"`?merge_call`? called while defining a new graph or a tf\.function|merge_call called",
     r"Mixing different tf\.distribute\.Strategy objects|Variable \([^)]*\) was not created in the distribution "
     r"strategy scope",

@@ -107,10 +107,12 @@ def batches_named(event: Event) -> int | None:
 
 def is_about_validation(run: Run, event: Event) -> bool:
     """Keras 2 says it in validation too: then the bar is full, and the number is not that of the training."""
-    named, of = batches_named(event), event.get("of")
-    epochs = run.fit.asked if run.fit and run.fit.asked else 1
-    full = of is not None and event.get("batch") is not None and event.get("batch") >= of
-    return full and named is not None and named != of * epochs
+    named, of, at = batches_named(event), event.get("of"), event.get("batch")
+    fit = run.fit
+    if named is None or fit is None or not fit.asked:
+        return False
+    of = of or next((epoch.get("of") for epoch in fit.epochs if epoch.get("of")), None)
+    return of is not None and named != of * fit.asked and (at is None or at >= of)
 
 
 def spoken(count: int) -> str:

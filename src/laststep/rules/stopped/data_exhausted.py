@@ -49,7 +49,7 @@ def data_exhausted(run: Run) -> Answer:
     if short is not None and (any(short.delivered) or len(run.fits) > 1 or short.fit.first_epoch):
         return _finding(run, short)
     message = said(run, *RAISED, console=False)
-    if message is not None:
+    if message is not None and message.event is not None and not message.event.get("callback"):
         return _raised(run, message)
     telling = [w for w in warnings(run) if run.is_log and not is_about_validation(run, w) and _was_cut(run, w)]
     if telling:
@@ -68,7 +68,8 @@ def data_exhausted(run: Run) -> Answer:
 
 def _was_cut(run: Run, warning: Event) -> bool:
     """Keras 2 alone names the number of batches; it stops there unless the log goes on."""
-    return "in this case," in str(warning.get("message")) and not any(e.time > warning.time for e in run.all("epoch"))
+    went_on = any(epoch.time > warning.time for epoch in run.all("epoch"))
+    return warning.get("category") == "logged" and not went_on
 
 
 def _finding(run: Run, short: Shortfall) -> Finding:

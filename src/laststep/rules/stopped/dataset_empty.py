@@ -12,7 +12,8 @@ SAID = compiled(
     r"Unexpected result of `?train_function`? \(Empty logs\)|Expect(?:ed)? (?:x|input data) to be (?:a )?non-empty",
     r"(?:with|of|has) shape \(0, ?[\d, ]*\)|shape=\(0,|n_samples=0\b|With n_samples=0|num_samples should be a "
     r"positive|resulting train set will be empty",
-    r"Found 0 (?:validated )?(?:images?|files?|image filenames)|Dataset (?:is|was) empty|empty dataset|The "
+    r"Found 0 (?:validated )?(?:images?|files?|image filenames)|Empty training data|Dataset (?:is|was) empty|"
+    r"empty dataset|The "
     r"dataset is empty|No (?:images|data) found|No training data",
     r"attempt to get argmax of an empty sequence|need at least one array to concatenate|zero-size array to reduction",
 )

@@ -50,6 +50,9 @@ def terminated(run: Run) -> Answer:
     verdict = next((event for event in run.all("verdict") if event.get("why") in ASKED), None)
     if verdict is not None and (run.uncaught is None or run.uncaught.time > verdict.time):
         return _by_verdict(run, verdict)
+    if run.is_log and run.uncaught is not None and run.last("end") is not None:
+        if run.uncaught.time < run.all("end")[-1].time and "KeyboardInterrupt" not in run.uncaught.get("bases", []):
+            return no("an error came before the signal, which was the end of the others")
     died = killed_with(run, 15, "SIGTERM")
     received = reached_us(run, "SIGTERM")
     handled = next((stop for stop in run.all("stop") if stop.get("signal_handler") == "SIGTERM"), None)
