@@ -24,11 +24,11 @@ dataset = tf.data.Dataset.from_generator(
     sample_generator,
     output_signature=(tf.TensorSpec((16,), tf.float32), tf.TensorSpec((), tf.int32)),
 )
-dataset = dataset.batch(16).prefetch(tf.data.AUTOTUNE)
+dataset = dataset.batch(16).prefetch(tf.data.AUTOTUNE)  # <- here
 
 inputs = tf.keras.Input(shape=(16,))
 h = layers.Dense(16, activation="relu")(inputs)
 outputs = layers.Dense(2, activation="softmax")(h)
 model = tf.keras.Model(inputs, outputs)
 model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
-model.fit(dataset, epochs=4, steps_per_epoch=10, verbose=2)  # <- here
+model.fit(dataset, epochs=4, steps_per_epoch=10, verbose=2)

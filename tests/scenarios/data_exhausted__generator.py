@@ -18,7 +18,7 @@ with open("housing.csv", "w", newline="") as f:
         writer.writerow([f"{v:.4f}" for v in row])
 
 
-def csv_batches(path, batch_size=20):
+def csv_batches(path, batch_size=20):  # <- here
     with open(path, newline="") as f:
         rows = []
         for row in csv.reader(f):
@@ -35,5 +35,5 @@ model.add(keras.layers.Dense(1))
 model.compile(loss="mean_squared_error", optimizer=keras.optimizers.SGD(learning_rate=1e-2))
 
 steps = 500 // 20
-model.fit(csv_batches("housing.csv"), steps_per_epoch=steps, epochs=3, verbose=2)  # <- here
+model.fit(csv_batches("housing.csv"), steps_per_epoch=steps, epochs=3, verbose=2)
 model.save("housing.keras")

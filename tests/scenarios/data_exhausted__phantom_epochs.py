@@ -20,12 +20,12 @@ def rows():
         yield f, t
 
 
-train = tf.data.Dataset.from_generator(
+train = tf.data.Dataset.from_generator(  # <- here
     rows, output_signature=(tf.TensorSpec((4,), tf.float32), tf.TensorSpec((), tf.float32))
 ).batch(16)
 
 model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(8, activation="relu"), keras.layers.Dense(1)])
 model.compile(optimizer="adam", loss="mse")
 stop = keras.callbacks.EarlyStopping(monitor="loss", patience=2, restore_best_weights=True)
-history = model.fit(train, epochs=20, steps_per_epoch=N // 16, callbacks=[stop], verbose=2)  # <- here
+history = model.fit(train, epochs=20, steps_per_epoch=N // 16, callbacks=[stop], verbose=2)
 print("trained", len(history.history["loss"]), "epochs")

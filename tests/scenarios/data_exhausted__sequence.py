@@ -29,7 +29,7 @@ class Patches(keras.utils.PyDataset):
 
 images = np.random.randint(0, 256, (40, 8, 8, 1)).astype("float32")
 labels = np.random.randint(0, 2, 40)
-train = Patches(images, labels, batch_size=8)
+train = Patches(images, labels, batch_size=8)  # <- here
 
 model = keras.Sequential()
 model.add(keras.Input((8, 8, 1)))
@@ -37,4 +37,4 @@ model.add(keras.layers.Conv2D(4, 3, activation="relu"))
 model.add(keras.layers.GlobalAveragePooling2D())
 model.add(keras.layers.Dense(1, activation="sigmoid"))
 model.compile(optimizer="adam", loss="binary_crossentropy", metrics=["accuracy"])
-model.fit(train, steps_per_epoch=len(images), epochs=3, verbose=2)  # <- here
+model.fit(train, steps_per_epoch=len(images), epochs=3, verbose=2)

@@ -12,7 +12,7 @@ import tf_keras
 tf_keras.utils.set_random_seed(1)
 
 
-def batches():
+def batches():  # <- here
     for _ in range(25):
         x = np.random.rand(8, 4).astype("float32")
         yield x, x.sum(axis=1)
@@ -20,4 +20,4 @@ def batches():
 
 model = tf_keras.Sequential([tf_keras.layers.Dense(8), tf_keras.layers.Dense(1)])
 model.compile(optimizer="adam", loss="mse")
-model.fit(batches(), epochs=5, steps_per_epoch=10, verbose=2)  # <- here
+model.fit(batches(), epochs=5, steps_per_epoch=10, verbose=2)

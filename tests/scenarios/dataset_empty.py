@@ -16,10 +16,10 @@ species = np.random.choice(["Setosa", "Virginica"], 200)
 
 dataset = tf.data.Dataset.from_tensor_slices((features, species))
 dataset = dataset.filter(lambda x, name: (name == "setosa") | (name == "virginica"))
-dataset = dataset.map(lambda x, name: (x, tf.cast(name == "virginica", tf.float32))).batch(16)
+dataset = dataset.map(lambda x, name: (x, tf.cast(name == "virginica", tf.float32))).batch(16)  # <- here
 
 model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(8, activation="relu"), keras.layers.Dense(1, activation="sigmoid")])
 model.compile(optimizer="adam", loss="binary_crossentropy")
-model.fit(dataset, epochs=5, verbose=2)  # <- here
+model.fit(dataset, epochs=5, verbose=2)
 model.save("iris.keras")
 print("saved")

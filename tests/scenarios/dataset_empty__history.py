@@ -19,9 +19,9 @@ def parse(record):
 
 
 files = tf.io.gfile.glob(f"{DATA_DIR}/*.tfrecord")
-train_ds = tf.data.TFRecordDataset(files).map(parse, num_parallel_calls=tf.data.AUTOTUNE).batch(32).prefetch(1)
+train_ds = tf.data.TFRecordDataset(files).map(parse, num_parallel_calls=tf.data.AUTOTUNE).batch(32).prefetch(1)  # <- here
 
 model = tf.keras.Sequential([tf.keras.Input((10,)), tf.keras.layers.Dense(32, activation="relu"), tf.keras.layers.Dense(2)])
 model.compile("adam", tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
-history = model.fit(train_ds, epochs=3, verbose=2)  # <- here
+history = model.fit(train_ds, epochs=3, verbose=2)
 print("final loss:", history.history["loss"][-1])

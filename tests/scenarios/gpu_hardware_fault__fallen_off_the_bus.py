@@ -26,7 +26,7 @@ class OnTheCard(keras.Sequential):
                 pid = os.getpid()
                 kernel_log.write(f"NVRM: Xid (PCI:0000:3b:00): 79, pid={pid}, name=python, GPU has fallen off the bus.\n")
             os.write(2, LOG.encode())
-            os.abort()  # <- here
+            os.abort()
         return super().train_step(data)
 
 

@@ -3,7 +3,7 @@
 expect: host-allocation-failed
 exit: 1
 outcome: crashed
-env: TF_CPP_MIN_LOG_LEVEL=0
+env: TF_CPP_MIN_LOG_LEVEL=1
 when: all
 """
 

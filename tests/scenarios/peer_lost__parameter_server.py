@@ -8,6 +8,7 @@ when: all
 
 import subprocess
 import sys
+import time
 
 import tensorflow as tf
 
@@ -41,5 +42,7 @@ try:
         print("epoch", epoch)
         if epoch == 2:
             others["ps"].kill()
+            others["ps"].wait()
+            time.sleep(1)
 finally:
     others["worker"].kill()

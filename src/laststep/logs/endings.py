@@ -10,37 +10,44 @@ from typing import Any
 from laststep.event import Event
 from laststep.logs.lines import Line
 
-# The C library's names of signals, as shells print them, in the languages of which their messages were seen.
-SIGNAL_WORDS = {
-    "SIGKILL": "Killed|Getötet|Processus arrêté|Tué|Terminado \\(killed\\)|Matado|Ucciso|Morto|Убито|"
-    "已杀死|已杀掉|강제 종료됨|죽었음",
-    "SIGSEGV": "Segmentation fault|Speicherzugriffsfehler|Erreur de segmentation|Violación de segmento|"
-    "Falha de segmentação|Errore di segmentazione|Ошибка сегментирования|段错误|"
-    "セグメンテーション違反です|세그멘테이션 오류",
-    "SIGABRT": "Aborted|Abgebrochen|Abandon|Abortado|Abortito|Annullato|Аварийный останов|已放弃|已中止|中止|중지됨",
-    "SIGILL": "Illegal instruction|Ungültiger Maschinenbefehl|Instruction non permise|Instrução ilegal|"
-    "Instrucción ilegal|Недопустимая инструкция|非法指令",
-    "SIGBUS": "Bus error|Bus-Zugriffsfehler|Erreur du bus|Erro de barramento|Error en el bus|Ошибка шины|总线错误",
-    "SIGTERM": "Terminated|Beendet|Complété|Terminado|Terminato|Завершено|已终止",
-    "SIGHUP": "Hangup|Aufgelegt",
+# The C library's names of signals, as shells print them.
+_WORDS = {
+    "SIGKILL": "Killed",
+    "SIGSEGV": "Segmentation fault",
+    "SIGABRT": "Aborted",
+    "SIGILL": "Illegal instruction",
+    "SIGBUS": "Bus error",
+    "SIGTERM": "Terminated",
+    "SIGHUP": "Hangup",
     "SIGXCPU": "CPU time limit exceeded|Cputime limit exceeded",
     "SIGXFSZ": "File size limit exceeded",
     "SIGUSR1": "User defined signal 1",
     "SIGUSR2": "User defined signal 2",
-    "SIGFPE": "Floating point exception|Gleitkomma-Ausnahme|Exception en point flottant",
+    "SIGFPE": "Floating point exception",
     "SIGTRAP": "Trace/breakpoint trap",
 }
-_CORE = r"(?:\s*\(.{0,40}(?:core|Speicherabzug|noyau|núcleo|памяти|核心|コア).{0,30}\))?"
-# `./job.sh: line 12: 24905 Killed   python train.py`, `[1]+  Killed   python …`, or the word alone
+# The same in other languages, which a program may also print for itself: `Estado: Terminado` is no signal.
+_ABROAD = {
+    "SIGKILL": "Getötet|Processus arrêté|Tué|Terminado \\(killed\\)|Matado|Ucciso|Morto|Убито|已杀死|已杀掉|죽었음",
+    "SIGSEGV": "Speicherzugriffsfehler|Erreur de segmentation|Violación de segmento|Falha de segmentação|"
+    "Errore di segmentazione|Ошибка сегментирования|段错误|セグメンテーション違反です|세그멘테이션 오류",
+    "SIGABRT": "Abgebrochen|Abandon|Abortado|Abortito|Аварийный останов|已放弃|已中止|中止|중지됨",
+    "SIGILL": "Ungültiger Maschinenbefehl|Instruction non permise|Instrução ilegal|Instrucción ilegal|非法指令",
+    "SIGBUS": "Bus-Zugriffsfehler|Erreur du bus|Erro de barramento|Error en el bus|Ошибка шины|总线错误",
+    "SIGTERM": "Beendet|Complété|Terminado|Terminato|Завершено|已终止",
+}
+_ONE_MEANING = "Speicher|segment|сегмент|段错误|セグ|세그|Maschinenbefehl|Bus-|Убито|已杀|Getötet|已放弃"
+_CORE = r"\(.{0,40}(?:core|Speicherabzug|noyau|núcleo|памяти|核心|コア).{0,30}\)"
+# `./job.sh: line 12: 24905 Killed   python train.py`, `[1]+  Killed   python …`
+_JOB = r"(?:: (?:line|Zeile|ligne|línea|linha|строка|行) ?\d+:\s+\d+ |^\[\d+\][+-]?\s+(?:\d+ )?)"
 _SHELL = [
-    (
-        name,
-        re.compile(
-            rf"(?:^|: line \d+:\s+\d+ |^\[\d+\][+-]?\s+(?:\d+ )?|^\s*\d+ |: )(?:{words}){_CORE}(?:\s{{2,}}\S.*)?\s*$"
-        ),
-    )
-    for name, words in SIGNAL_WORDS.items()
+    (name, re.compile(rf"(?:^|^\s*\d+ |tasks? [\d,-]+: |{_JOB})(?:{words})(?:\s*{_CORE})?(?:\s{{2,}}\S.*)?\s*$"))
+    for name, words in _WORDS.items()
+] + [
+    (name, re.compile(rf"(?:{_JOB}(?:{words})|^(?:{words})\s*{_CORE}|^(?=.*(?:{_ONE_MEANING}))(?:{words})\s*$)"))
+    for name, words in _ABROAD.items()
 ]
+_LONG_JOB = re.compile(_JOB)
 # zsh, fish and macOS have words of their own.
 _ZSH = re.compile(
     r"(?:zsh: |fish: .*|^\[\d+\]\s+[+-]?\s*\d+ )(?:(killed)|(segmentation fault)|(abort)|(illegal hardware "
@@ -233,7 +240,7 @@ def _signal_in(text: str) -> str | None:
     zsh = _ZSH.search(text)
     if zsh:
         return next(name for name, word in zip(_ZSH_SIGNALS, zsh.groups(), strict=True) if word)
-    if len(text) < 200 or ": line " in text[:200]:
+    if len(text) < 200 or _LONG_JOB.search(text[:200]):
         for name, pattern in _SHELL:
             if pattern.search(text):
                 return name

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from laststep.finding import Confidence, Remedy
+from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._said import ECHOES, Said, answer, compiled, said
 from laststep.run import Run
 
 _LIBRARY = (
     r"(?:lib)?(?:cuda|cudart|cublas|cublasLt|cudnn|cufft|curand|cusolver|cusparse|nccl|nvrtc|nvJitLink|cupti|nvinfer)"
+)
+WINDOWS = (
+    Remedy("Install the Visual C++ runtime, and on Windows TensorFlow in WSL 2", "wsl --install"),
+    Remedy("See whether the processor has AVX, which TensorFlow's wheels need"),
 )
 # What the library lacks or which version it is: the framework said so.
 SURE = compiled(
@@ -72,6 +76,15 @@ def gpu_libraries_unusable(run: Run) -> Answer:
         gpu-memory-held (cuDNN starts, and finds no memory), library-incompatible (Python packages that do not
         go together), cuda-kernel-failed.
     """
+    missing = next((event for event in run.all("verdict") if event.get("why") == "library-missing"), None)
+    if missing is not None:
+        told = f"line {missing.get('at_line'):,}: “{missing.get('text')}”"
+        return Finding(
+            cause="Windows could not load a library that the program needs (its exit code says so).",
+            confidence=Confidence.CERTAIN,
+            evidence=(Evidence(told, (missing,)),),
+            remedies=WINDOWS,
+        )
     sure = said(run, *SURE)
     message = sure or said(run, *UNSURE)
     return answer(
@@ -100,10 +113,7 @@ def _remedies(message: Said | None) -> tuple[Remedy, ...]:
         where = 'export XLA_FLAGS="--xla_gpu_cuda_data_dir=$CONDA_PREFIX/lib"'
         return (Remedy("Give XLA the CUDA compiler's files: install nvcc, and say where it is", where, safe=True),)
     if "DLL load failed" in text or "Native" in text:
-        return (
-            Remedy("Install the Visual C++ runtime, and on Windows TensorFlow in WSL 2", "wsl --install"),
-            Remedy("See whether the processor has AVX, which TensorFlow's wheels need"),
-        )
+        return WINDOWS
     return (
         Remedy("Take the set that fits together, in a fresh environment", 'pip install "tensorflow[and-cuda]"'),
         Remedy("See whether another process has the card's memory", "nvidia-smi", safe=True),

@@ -81,7 +81,8 @@ def _finding(run: Run, short: Shortfall) -> Finding:
         evidence.append(Evidence(f"{spoken(short.total)} asked for in all, {spoken(got)} delivered"))
     if short.has_phantoms:
         evidence.append(Evidence("epochs without a batch log loss 0.0: what watches the loss is misled by them"))
-    where = data_of(run).get("made_at") or data_of(run).get("where") or fit.began.get("where")
+    data = fit.began.get("data") or {}
+    where = data.get("where") or data.get("made_at") or fit.began.get("where")
     return Finding(
         cause=f"The training data ran out: {'some epochs were' if went_on else 'an epoch was'} cut short, {then}.",
         confidence=Confidence.CERTAIN if not run.is_log or warnings(run) else Confidence.LIKELY,

@@ -79,7 +79,7 @@ def _finding(run: Run, fit: Fit) -> Finding:
         confidence=Confidence.CERTAIN,
         evidence=tuple(evidence),
         remedies=_remedies(run),
-        where=data.get("made_at") or fit.began.get("where"),
+        where=data.get("where") or data.get("made_at") or fit.began.get("where"),
     )
 
 
