@@ -38,7 +38,9 @@ def bar2(done: int, of: int | str, metrics: str = "loss: 0.5000", clock: str = "
     return f"{done:>{len(str(of))}}/{of} [{drawn}] - {clock or 'ETA: 6s'} - {metrics}"
 
 
-def bar3(done: int, of: int | str, metrics: str = "loss: 0.5000", clock: str = "1s 30ms/step", escape: str = ESC) -> str:
+def bar3(
+    done: int, of: int | str, metrics: str = "loss: 0.5000", clock: str = "1s 30ms/step", escape: str = ESC
+) -> str:
     """Keras 3's bar with its colours; `escape` is what is left of the escape character."""
     filled = 20 * done // of if isinstance(of, int) else 0
     seconds, per_step = clock.split(" ")

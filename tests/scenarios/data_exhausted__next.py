@@ -8,7 +8,7 @@ when: all
 
 import tensorflow as tf
 
-tf.random.set_seed(5)
+tf.keras.utils.set_random_seed(5)
 
 STEPS_PER_EPOCH = 12
 x = tf.random.normal((256, 4))

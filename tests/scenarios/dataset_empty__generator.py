@@ -14,7 +14,7 @@ import numpy as np
 keras.utils.set_random_seed(4)
 
 
-def load_batches(paths, batch_size=4):  # <- here
+def load_batches(paths, batch_size=4):
     for start in range(0, len(paths), batch_size):
         chunk = [np.load(path) for path in paths[start : start + batch_size]]
         yield np.stack([c["x"] for c in chunk]), np.stack([c["y"] for c in chunk])
@@ -27,4 +27,4 @@ inputs = keras.Input((32,))
 outputs = keras.layers.Dense(1)(keras.layers.Dense(16, activation="relu")(inputs))
 model = keras.Model(inputs, outputs)
 model.compile("adam", "mse")
-model.fit(load_batches(train_paths), steps_per_epoch=100, epochs=10, verbose=2)
+model.fit(load_batches(train_paths), steps_per_epoch=100, epochs=10, verbose=2)  # <- here

@@ -12,6 +12,7 @@ import time
 
 import tensorflow as tf
 
+tf.config.threading.set_inter_op_parallelism_threads(1)
 cluster = tf.train.ClusterSpec({"worker": ["localhost:28451"], "ps": ["localhost:28452"]})
 if sys.argv[1:]:
     tf.distribute.Server(cluster, job_name=sys.argv[1], task_index=0, protocol="grpc").join()

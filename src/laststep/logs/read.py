@@ -170,7 +170,8 @@ def _as_it_ended(story: Story) -> Iterator[Event]:
     fatal = None
     for event in story.events:
         if event.kind == "exception":
-            left = "caught" if event.time < last_progress else "program" if fatal is None else "after"
+            first = "thread" if event.get("left") == "thread" else "program"
+            left = "caught" if event.time < last_progress else first if fatal is None or first == "thread" else "after"
             event = dataclasses.replace(event, data={**event.data, "left": left})
             fatal = event if left == "program" else fatal
         if event.kind == "verdict" and event.time < last_progress:

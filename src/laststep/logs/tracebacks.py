@@ -24,6 +24,7 @@ _CELL = re.compile(
     r"(?::(?P<line>\d+)|, line (?P<nth>\d+))?(?:,)? in (?P<function>[^\s(]+)"
 )
 _ARROW = re.compile(r"^-+> ?(?P<line>\d+)\s(?P<text>.*)")
+_THREAD = re.compile(r"^\s*Exception in thread (?P<name>[^\s:]+)")
 _HOOK = re.compile(r"^(?:\w+\.)*on_(?:epoch|(?:train_|test_|predict_)?batch|train|test|predict)_(?:begin|end)$")
 # The class of an error is written in one word that ends so; `Error: 0.12` is a metric.
 _ERROR = re.compile(
@@ -55,10 +56,14 @@ class Tracebacks:
         self._indent = ""
         self._cell: dict[str, Any] | None = None
         self._announced = ""  # IPython names the class above the stack
+        self._thread = self._next_thread = ""
         self._earlier: list[dict[str, str]] = []
         self._chained = False
 
     def take(self, line: Line) -> Iterator[Event]:
+        thread = _THREAD.match(line.text)
+        if thread:
+            self._next_thread = thread["name"]
         text = line.text.removeprefix(self._indent) if self.is_open else line.text
         begins = _BEGINS.match(text)
         if begins and not (self._error and begins["indent"]):  # an indented one is inside a message
@@ -66,6 +71,7 @@ class Tracebacks:
             self._frames, self._cell = [], None
             self._indent = begins["indent"] or begins["margin"] or ""
             self._announced = begins["ipython"] or ""
+            self._thread, self._next_thread = self._next_thread, ""
             if not self._chained:
                 self._began = line.number
             return
@@ -163,6 +169,8 @@ class Tracebacks:
             "where": _place_in(message) or users_line(reversed(frames)),
             "at_line": self._error_line or self._began,
         }
+        if self._thread:
+            data |= {"left": "thread", "thread": self._thread}
         callback = _callback_in(frames)
         if callback is not None:
             data["callback"] = callback

@@ -27,6 +27,7 @@ _FRAMEWORKS = re.compile(
     r"[/\\](?:tensorflow[/\\]python|(?:tf_)?keras[/\\]src|numpy|absl|h5py|jax|torch|ml_dtypes|optree|wrapt)[/\\]"
 )
 _MOST_FRAMES = 40
+CO_GENERATOR = 0x20  # of inspect, which costs too much to load
 # Keras 3 says so of a file that is there and cannot be read as well.
 _SAID_MISSING = re.compile(r"File not found: filepath=(\S+?)\.?(?:\s|$)")
 _IN_MESSAGE = re.compile(r'File "([^"\n]+)", line (\d+), in (\S+)')
@@ -143,6 +144,9 @@ def describe_exception(error: BaseException, traceback: TracebackType | None) ->
     callback = _callback_in(walked)
     if callback:
         described["callback"] = callback
+    loop = _loop_that_sets(error, walked)
+    if loop:
+        described["set_in_loop"] = loop
     said_missing = _SAID_MISSING.search(described["message"])
     if said_missing:
         described["file_exists"] = os.path.exists(said_missing[1])
@@ -154,6 +158,32 @@ def describe_exception(error: BaseException, traceback: TracebackType | None) ->
     if chain:
         described["because_of"] = chain
     return described
+
+
+def _loop_that_sets(error: BaseException, walked: list[TracebackType]) -> Place | None:
+    """For a name that is not set: the loop before this line whose body alone would have set it."""
+    import ast
+
+    name = getattr(error, "name", None) if isinstance(error, NameError) else None
+    if isinstance(error, UnboundLocalError):
+        quoted = re.search(r"variable '(\w+)'", str(error))
+        name = quoted[1] if quoted else name
+    if not name or not walked:
+        return None
+    frame = walked[-1].tb_frame
+    loops = [
+        node
+        for node in ast.walk(_parse(frame.f_code.co_filename))
+        if isinstance(node, ast.For) and (node.end_lineno or 0) < walked[-1].tb_lineno and _sets(node.body, name)
+    ]
+    return place(frame.f_code.co_filename, max(loop.lineno for loop in loops)) if loops else None
+
+
+def _sets(body: list[Any], name: str) -> bool:
+    import ast
+
+    names = [node for part in body for node in ast.walk(part) if isinstance(node, ast.Name)]
+    return any(node.id == name and isinstance(node.ctx, ast.Store) for node in names)
 
 
 def _message(error: BaseException) -> str:
@@ -173,6 +203,8 @@ def _frame(tb: TracebackType) -> Place:
     code = tb.tb_frame.f_code
     described: Place = {"file": code.co_filename, "line": tb.tb_lineno, "function": _qualified(tb.tb_frame)}
     if is_users(code.co_filename):
+        if code.co_flags & CO_GENERATOR:
+            described["generator"] = True
         described["users"] = True
         described["text"] = source_line(code.co_filename, tb.tb_lineno)
     return described

@@ -33,7 +33,7 @@ _ON_CPU = re.compile(
     r"allocating(?![\s\S]{0,400}?GPU)[\s\S]{0,600}?_device=\"[^\"]*(?:cpu|CPU):\d"
 )
 _STATS = re.compile(
-    r"\b(?P<name>Limit|InUse|MaxInUse|NumAllocs|MaxAllocSize|Reserved|LargestFreeBlock):\s+(?P<value>\d+)"
+    r"\b(?P<name>Limit|InUse|MaxInUse|NumAllocs|MaxAllocSize|Reserved|LargestFreeBlock):\s+(?P<value>[\d.]+(?:[KMGT]i?B|B)?)"
 )
 _ASKED = re.compile(r"trying to allocate (?P<asked>[\d.]+ ?[KMGT]i?B|[\d.]+ ?B|\d+)")
 _FREE_CHUNK = re.compile(r"Free  ?at \w+ (?:of size )?(?P<size>\d+)")
@@ -99,7 +99,7 @@ def shortage(run: Run) -> Shortage | None:
     message = next((each for each in messages if each.get("shape")), None)
     message = message or next((each for each in messages if each.get("asked")), messages[0])
     text = "\n".join(line.text for line in run.story.lines) + "\n" + message.found.string
-    stats = {found["name"]: int(found["value"]) for found in _STATS.finditer(text)}
+    stats = {found["name"]: bytes_of(found["value"]) for found in _STATS.finditer(text)}
     free = [int(found["size"]) for found in _FREE_CHUNK.finditer(text)]
     asked = bytes_of(message.get("asked")) or _bytes_of_tensor(message) or _asked_in(text)
     torch = _TORCH.search(message.found.string)

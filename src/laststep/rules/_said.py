@@ -17,7 +17,8 @@ from laststep.run import Run
 MOST_QUOTED = 220
 WRAPPED = 78  # a line of this length may go on in the next
 # What follows an error and is never its cause: another rule that knows more about it goes first.
-ECHOES = ("unhandled-exception", "generator-raised", "callback-raised", "aborted", "killed-by-signal", "script-exited")
+ECHOES_OF_OPS = ("unhandled-exception", "callback-raised", "aborted", "killed-by-signal", "script-exited")
+ECHOES = (*ECHOES_OF_OPS, "generator-raised")
 # Errors that native code hands to Python.
 _NATIVE = re.compile(
     r"(?:^|[.'\[ ])(?:Internal|Unknown|ResourceExhausted|NotFound|FailedPrecondition|Aborted|Unavailable|"
@@ -82,6 +83,8 @@ def failures(run: Run) -> list[Event]:
     found = [run.uncaught] if run.uncaught is not None else []
     for event in run.all("exception"):
         ended_training = event.get("left") in ("fit", "thread", "after") and not went_on(run, event.time)
+        if event.get("left") == "thread" and any(fit.complete for fit in run.fits[-1:]):
+            continue  # a helper's thread: training came to its end without it
         if ended_training and not any(event.get("message") == other.get("message") for other in found):
             found.append(event)
     return found

@@ -82,7 +82,7 @@ def _negative(message: Said) -> Told:
     first_are_channels = len(got) == 4 and got[1] in (1, 3, 4) and all(size and size > 4 for size in got[2:])
     if first_are_channels:
         return Told(
-            f"The images come with their channels first, {spoken(got)}, and the layer takes them last.",
+            f"The layer got {spoken(got)}, next to nothing in its first axis: most likely the channels come first.",
             (
                 Remedy("Move the channels to the end", "x = np.moveaxis(x, 1, -1)"),
                 Remedy("Or tell the layers", 'keras.config.set_image_data_format("channels_first")  # needs a GPU'),
@@ -207,7 +207,7 @@ _TABLE: list[tuple[str, Read]] = [
         r"incompatible shape \((?P<got>[^)]*)\)",
         _expected,
     ),
-    (r"output size would be negative[^\n]*?inputs? shape=\((?P<got>[^)]*)\)", _negative),
+    (r"output size would be (?:zero or )?negative[^\n]*?inputs? shape=\((?P<got>[^)]*)\)", _negative),
     (
         r"Negative dimension size caused by subtracting \d+ from \d+[\s\S]{0,300}?input shapes: \[(?P<got>[^\]]*)\]",
         _negative,

@@ -16,7 +16,7 @@ Shape = tuple[int | None, ...]
 _AGAINST = compiled(
     r"(?:must have|must equal|`target\.ndim)[^\n]*target\.shape=\((?P<target>[^)]*)\), "
     r"output\.shape=\((?P<output>[^)]*)\)",
-    r"labels\.shape=\((?P<target>[^)]*)\) and logits\.shape=\((?P<output>[^)]*)\)",
+    r"labels\.shape=\((?P<target>[^)]*)\)(?: of rank \d+)? and logits\.shape=\((?P<output>[^)]*)\)",
     r"got logits shape \[(?P<output>[^\]]*)\] and labels shape \[(?P<target>[^\]]*)\]",
     r"logits_size=\[(?P<output>[^\]]*)\] labels_size=\[(?P<target>[^\]]*)\]",
     r"`?logits`? and `?labels`? must have the same shape,? (?:received )?\(\((?P<output>[^)]*)\) vs\.? "

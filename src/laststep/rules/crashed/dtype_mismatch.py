@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from laststep.finding import Evidence, Remedy
 from laststep.rule import Answer, rule
-from laststep.rules._said import ECHOES, Said, answer, compiled, said
+from laststep.rules._said import ECHOES_OF_OPS, Said, answer, compiled, said
 from laststep.rules._tensors import what_fit_was_given
 from laststep.run import Run
 
@@ -42,7 +42,7 @@ SAID = compiled(
 OBJECTS = ("object", "str", "string", "float", "int", "list", "NoneType", "Timestamp", "dict", "bytes")
 
 
-@rule(outranks=(*ECHOES,))
+@rule(outranks=ECHOES_OF_OPS)
 def dtype_mismatch(run: Run) -> Answer:
     """An operation got a tensor of another type than it takes: integers for floats, float64 for float32, objects.
 

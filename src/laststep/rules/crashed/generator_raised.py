@@ -90,9 +90,9 @@ def _inside(error: Event) -> tuple[str, Place] | None:
 def _called_by_the_library(error: Event) -> Place | None:
     """The deepest of the user's frames, when a library's data code called into it."""
     frames = error.get("frames") or []
-    called = False
+    called = "generator raised StopIteration" in str(error.get("message"))
     for frame in frames:
-        called = called or bool(_CALLERS.search(str(frame.get("file", ""))))
+        called = called or bool(_CALLERS.search(str(frame.get("file", "")))) or bool(frame.get("generator"))
         mine = users_line([frame])
         if called and mine is not None:
             where = users_line(reversed(frames))

@@ -7,6 +7,7 @@ import re
 from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
+from laststep.rules._memory import pids
 from laststep.rules._said import ECHOES, Said, compiled, said
 from laststep.rules._shared import no, progress
 from laststep.run import Run
@@ -28,6 +29,8 @@ HARDWARE = {
     120: "the card's system processor failed",
     140: "an unrecovered ECC error",
 }
+_NONE = Event(0.0, "limits", {})
+_CUDA = compiled(r"CUDA_ERROR|CUDA error|cudaError|GPU:\d")
 SAID = compiled(
     r"(?i)fallen off the bus",
     r"CUDA_ERROR_(?:ECC_UNCORRECTABLE|NVLINK_UNCORRECTABLE|HARDWARE_STACK_ERROR|CONTAINED)",
@@ -75,9 +78,17 @@ def gpu_hardware_fault(run: Run) -> Answer:
 def _hardware_xid(run: Run) -> tuple[Event, re.Match[str]] | None:
     for event in run.all("kernel"):
         found = _XID.search(str(event.get("line", "")))
-        if found and int(found["xid"]) in HARDWARE:
+        if found and int(found["xid"]) in HARDWARE and _is_about_us(run, found["rest"]):
             return event, found
     return None
+
+
+def _is_about_us(run: Run, rest: str) -> bool:
+    """The line names the process, or it names none and this run used a card."""
+    named = re.search(r"pid=(\d+)", rest)
+    if named and not run.is_log:
+        return int(named[1]) in pids(run)
+    return run.is_log or bool((run.first("limits") or _NONE).get("gpus")) or said(run, *_CUDA) is not None
 
 
 def _what(line: tuple[Event, re.Match[str]] | None, message: Said | None) -> str:

@@ -6,7 +6,7 @@ import re
 
 from laststep.finding import Evidence
 from laststep.rule import Answer, rule
-from laststep.rules._said import ECHOES, Said, answer, failures, said
+from laststep.rules._said import ECHOES_OF_OPS, Said, answer, failures, said
 from laststep.rules._shapes import GENERAL, MISFITS, Told, of_labels
 from laststep.rules._shared import no
 from laststep.rules._tensors import labels, what_fit_was_given
@@ -15,7 +15,7 @@ from laststep.run import Run
 _ANYTHING = re.compile(r".*")
 
 
-@rule(outranks=(*ECHOES,))
+@rule(outranks=ECHOES_OF_OPS)
 def shape_mismatch(run: Run) -> Answer:
     """Two shapes that must fit do not: the data and a layer, two tensors, or the labels and the output.
 

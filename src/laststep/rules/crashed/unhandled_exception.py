@@ -61,6 +61,6 @@ def _at(where: object) -> str:
 
 def _in_training_thread(run: Run) -> Event | None:
     """fit in a thread: its exception ends the training, not the program."""
-    if not any(not fit.complete for fit in run.fits):
+    if not any(not fit.complete for fit in run.fits) and not (run.is_log and not run.fits):
         return None
     return next((e for e in reversed(run.all("exception")) if e.get("left") == "thread"), None)

@@ -76,10 +76,10 @@ def _delivered(fit: Fit, epoch: Event) -> int:
     """The bar of a log says N/N even where nothing came; then only its clock tells."""
     count = int(epoch.get("batches") or 0)
     own = epoch.get("step_seconds")
-    others = [other.get("step_seconds") for other in fit.epochs if other is not epoch and other.get("step_seconds")]
-    if own is None or not others:
+    later = [other.get("step_seconds") or 0.0 for other in fit.epochs[1:]]  # the first one also traces and compiles
+    if own is None or len(later) < 2:
         return count
-    usual = max(others)
+    usual = max(later)
     losses = [value for name, value in (epoch.get("metrics") or {}).items() if name == "loss"]
     nothing = own < PHANTOM * usual and (usual > 1e-3 or losses == [0.0])
     return 0 if nothing or (losses == [0.0] and own < 0.5 * usual) else count

@@ -15,9 +15,9 @@ def stop_that_counted(run: Run) -> Event | None:
     """The assignment that ended the fit early: seen during it, and epochs were left."""
     fit = run.fit
     if run.is_log:  # only the last word counts: the log may begin in the middle of a fit
-        return next(
-            (stop for stop in reversed(run.all("stop")) if not any(e.time > stop.time for e in run.all("epoch"))), None
-        )
+        after = [[epoch for epoch in run.all("epoch") if epoch.time > stop.time] for stop in run.all("stop")]
+        counts = [stop for stop, later in zip(run.all("stop"), after, strict=True) if len(later) < 2]
+        return counts[-1] if counts else None
     if fit is None or fit.complete:
         return None
     mine = [stop for stop in run.all("stop") if stop.source == fit.began.source and stop.time >= fit.began.time]

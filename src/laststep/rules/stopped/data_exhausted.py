@@ -14,7 +14,6 @@ RAISED = compiled(
     r"OutOfRangeError[^\n]*: [^\n]*(?:End of sequence|insufficient elements|is closed)|(?:^|: )StopIteration\b",
     r"(?:Queue|queue) '[^']+' is closed and has insufficient elements \(requested (?P<wanted>\d+), current size "
     r"(?P<had>\d+)\)",
-    r"generator raised StopIteration",
 )
 
 

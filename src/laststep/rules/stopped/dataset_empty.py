@@ -12,7 +12,8 @@ SAID = compiled(
     r"Unexpected result of `?train_function`? \(Empty logs\)|Expect(?:ed)? (?:x|input data) to be (?:a )?non-empty",
     r"(?:with|of|has) shape \(0, ?[\d, ]*\)|shape=\(0,|n_samples=0\b|With n_samples=0|num_samples should be a "
     r"positive|resulting train set will be empty",
-    r"Found 0 (?:validated )?(?:images?|files?|image filenames)|Empty training data|Dataset (?:is|was) empty|"
+    r"Found 0 (?:validated )?(?:images?|files?|image filenames)|Empty training data|Received an empty generator|"
+    r"Dataset (?:is|was) empty|"
     r"empty dataset|The "
     r"dataset is empty|No (?:images|data) found|No training data",
     r"attempt to get argmax of an empty sequence|need at least one array to concatenate|zero-size array to reduction",
@@ -48,10 +49,34 @@ def dataset_empty(run: Run) -> Answer:
     if empty is not None and not _an_earlier_fit_had_data(run, empty):
         return _finding(run, empty)
     message = said(run, *SAID)
+    looped = _set_in_a_loop(run) if message is None else None
+    if looped is not None:
+        return looped
     if message is None:
         had = any(epoch.get("batches") for fit in run.fits[:1] for epoch in fit.epochs) and not run.is_log
         return measured("the first epoch had data") if had else no("nothing says that it was empty")
     return answer(run, message, "", cause="There was no data: the dataset or array is empty.", remedies=_remedies(run))
+
+
+def _set_in_a_loop(run: Run) -> Finding | None:
+    """A name that only the body of a loop over the data sets is not set after it: the loop had nothing to do."""
+    error = run.uncaught
+    loop = error.get("set_in_loop") if error is not None else None
+    if error is None or loop is None or run.steps:
+        return None
+    return Finding(
+        cause="The loop over the data had nothing to do: the dataset is empty.",
+        confidence=Confidence.LIKELY,
+        evidence=(
+            Evidence(f"{error.get('type')}: {error.get('message')}", (error,)),
+            Evidence(
+                f"that name is set in the loop of line {loop.get('line')} only:\n{loop.get('text', '')}", (error,)
+            ),
+            Evidence("no training step had been seen"),
+        ),
+        remedies=_remedies(run),
+        where=loop,
+    )
 
 
 def _got_nothing(fit: Fit) -> bool:

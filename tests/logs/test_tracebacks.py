@@ -1,0 +1,385 @@
+"""Python's and IPython's tracebacks: whole, chained, in a message, cut, logged; and what only looks like an error."""
+
+from __future__ import annotations
+
+import pytest
+from printed import (
+    IN_USER_CODE,
+    ONE_FIT,
+    OPEN_EPOCH,
+    OUT_OF_GPU_MEMORY,
+    TRACEBACK,
+    answer,
+    bar2,
+    bar3,
+    cause,
+    epochs,
+    story,
+)
+
+from laststep.event import Event
+from laststep.logs.tracebacks import CUT_OFF, MOST_LINES
+
+
+def exceptions(log: str) -> list[Event]:
+    return [event for event in story(log).events if event.kind == "exception"]
+
+
+def test_a_plain_one() -> None:
+    [error] = exceptions(OPEN_EPOCH + TRACEBACK)
+    assert (error.get("type"), error.get("message"), error.get("left")) == ("KeyError", "'speed'", "program")
+    assert error.get("where") == {"file": "/home/anna/train.py", "line": 12, "text": 'rows = table["speed"]'}
+    assert [(frame["line"], frame["function"]) for frame in error.get("frames")] == [(31, "<module>"), (12, "main")]
+    assert error.get("at_line") in (3, 8)
+    diagnosis = answer(OPEN_EPOCH + TRACEBACK)
+    assert diagnosis.findings[0].rule == "unhandled-exception"
+    assert diagnosis.outcome == "crashed"
+
+
+def test_the_line_of_your_own_code_and_not_a_librarys() -> None:
+    library = '  File "/opt/venv/lib/python3.10/site-packages/keras/engine/training.py", line 9, in fit\n    raise x\n'
+    log = TRACEBACK.replace("KeyError", library + "KeyError")
+    [error] = exceptions(log)
+    assert len(error.get("frames")) == 3
+    assert error.get("where")["line"] == 12
+
+
+def test_the_marks_of_python_3_11_under_a_line_are_not_its_text() -> None:
+    marked = TRACEBACK.replace('    rows = table["speed"]\n', '    rows = table["speed"]\n           ~~~~~^^^^^^^^^\n')
+    assert exceptions(marked)[0].get("where")["text"] == 'rows = table["speed"]'
+
+
+def test_a_repeated_frame_is_no_end() -> None:
+    again = '    main()\n  [Previous line repeated 990 more times]\n  File "/home/anna/train.py", line 12'
+    [error] = exceptions(TRACEBACK.replace('    main()\n  File "/home/anna/train.py", line 12', again))
+    assert error.get("type") == "KeyError"
+
+
+FIRST = TRACEBACK.replace("KeyError: 'speed'", "LookupError: no wheel")
+CHAINS = {
+    "while handling": "\nDuring handling of the above exception, another exception occurred:\n\n",
+    "raise from": "\nThe above exception was the direct cause of the following exception:\n\n",
+}
+
+
+@pytest.mark.parametrize("link", CHAINS.values(), ids=CHAINS)
+def test_a_chain_is_one_error_with_its_reason(link: str) -> None:
+    [error] = exceptions(FIRST + link + TRACEBACK)
+    assert error.get("type") == "KeyError"
+    assert error.get("because_of") == [{"type": "LookupError", "message": "no wheel"}]
+    evidence = [item.says for item in answer(FIRST + link + TRACEBACK).findings[0].evidence]
+    assert any("LookupError: no wheel" in says for says in evidence)
+
+
+@pytest.mark.parametrize("link", CHAINS.values(), ids=CHAINS)
+def test_a_chain_of_three(link: str) -> None:
+    second = TRACEBACK.replace("KeyError: 'speed'", "OSError: no spokes")
+    [error] = exceptions(FIRST + link + second + link + TRACEBACK)
+    assert [each["type"] for each in error.get("because_of")] == ["LookupError", "OSError"]
+
+
+@pytest.mark.parametrize("link", CHAINS.values(), ids=CHAINS)
+def test_a_chain_that_is_cut_after_its_first_part(link: str) -> None:
+    [error] = exceptions(FIRST + link + TRACEBACK[: TRACEBACK.index("KeyError")])
+    assert (error.get("type"), error.get("message")) == ("LookupError", "no wheel")
+
+
+def test_tensorflow_writes_a_stack_into_the_message() -> None:
+    diagnosis = answer(OPEN_EPOCH + IN_USER_CODE)
+    [error] = diagnosis.run.all("exception")
+    assert error.get("type") == "ValueError"
+    assert error.get("message").startswith("in user code:")
+    assert error.get("message").endswith("[?,8], [?,6].")
+    finding = diagnosis.findings[0]
+    assert finding.rule == "shape-mismatch"
+    assert (finding.where["file"], finding.where["line"]) == ("/home/anna/losses.py", 9)
+
+
+def test_a_graph_execution_error() -> None:
+    diagnosis = answer(OPEN_EPOCH + OUT_OF_GPU_MEMORY)
+    [error] = diagnosis.run.all("exception")
+    assert error.get("type") == "tensorflow.python.framework.errors_impl.ResourceExhaustedError"
+    assert "[Op:__inference_train_function_811]" in error.get("message")
+    finding = diagnosis.findings[0]
+    assert finding.rule == "gpu-out-of-memory"
+    assert "wide/MatMul" in finding.cause
+    assert any("[512, 4096, 64]" in item.says for item in finding.evidence)
+
+
+def test_a_traceback_inside_a_message_is_part_of_it() -> None:
+    inner = "".join(f"  {line}\n" for line in TRACEBACK.splitlines())
+    log = OUT_OF_GPU_MEMORY.replace("Graph execution error:\n", f"{{{{function_node wide}}}} failed\n{inner}")
+    [error] = exceptions(log)
+    assert error.get("type").endswith("ResourceExhaustedError")
+    assert "KeyError: 'speed'" in error.get("message")
+
+
+RULE_LINE = "-" * 75
+NOTEBOOKS = {
+    "of 2019": "<ipython-input-7-0a1b2c3d4e5f> in <module>",
+    "of 2019, Colab": "<ipython-input-7-0a1b2c3d4e5f> in <module>()",
+    "of 2022": "Input In [7], in <cell line: 2>()",
+    "of 2022, Colab": "<ipython-input-7-0a1b2c3d4e5f> in <cell line: 2>()",
+    "a kernel's own file": "/tmp/ipykernel_411/998877.py in <module>",
+    "of today, Colab": "/tmp/ipython-input-7-998877.py in <cell line: 0>()",
+}
+
+
+@pytest.mark.parametrize("cell", NOTEBOOKS.values(), ids=NOTEBOOKS)
+def test_notebooks(cell: str) -> None:
+    log = (
+        f"{RULE_LINE}\n"
+        "ValueError                                Traceback (most recent call last)\n"
+        f"{cell}\n"
+        "      1 batches = 3\n"
+        "----> 2 model.fit(x, y, batch_size=0)\n"
+        "\n"
+        "/usr/local/lib/python3.7/dist-packages/keras/engine/training.py in fit(self, x, y)\n"
+        "   1100     with scope:\n"
+        '-> 1101       raise ValueError("batch_size must be positive")\n'
+        "\n"
+        "ValueError: batch_size must be positive\n"
+    )
+    [error] = exceptions(log)
+    assert (error.get("type"), error.get("message")) == ("ValueError", "batch_size must be positive")
+    assert error.get("where")["line"] == 2
+    assert error.get("where")["text"] == "model.fit(x, y, batch_size=0)"
+    assert [frame["line"] for frame in error.get("frames")] == [2, 1101]
+    assert cause(log) == "unhandled-exception"
+
+
+TODAYS_NOTEBOOK = (
+    f"{RULE_LINE}\n"
+    "ValueError                                Traceback (most recent call last)\n"
+    "Cell In[4], line 3\n"
+    "      1 rate = 0.1\n"
+    "----> 3 fit(x, y, batch_size=0)\n"
+    "\n"
+    "{}"
+    "File ~/venv/lib/python3.10/site-packages/keras/src/trainer.py:122, in Trainer.fit(self, x, y)\n"
+    "    121     if batch_size < 1:\n"
+    '--> 122         raise ValueError("batch_size must be positive")\n'
+    "\n"
+    "ValueError: batch_size must be positive\n"
+)
+
+
+def test_a_notebook_of_today_with_a_function_in_a_cell() -> None:
+    called = "Cell In[4], line 2, in fit(x, y, batch_size)\n      1 def fit(x, y):\n----> 2     return model.fit(x)\n\n"
+    [error] = exceptions(TODAYS_NOTEBOOK.format(called))
+    assert error.get("where") == {"file": "Cell In[4]", "line": 2, "text": "return model.fit(x)"}
+
+
+@pytest.mark.xfail(strict=True, reason="`Cell In[4], line 3` without a function is not read as a frame")
+def test_a_notebook_of_today_with_nothing_but_a_cell() -> None:
+    [error] = exceptions(TODAYS_NOTEBOOK.format(""))
+    assert error.get("where") == {"file": "Cell In[4]", "line": 3, "text": "fit(x, y, batch_size=0)"}
+
+
+def test_a_notebook_that_is_cut_has_the_class_from_its_head() -> None:
+    head = TODAYS_NOTEBOOK.format("")[:-60]
+    [error] = exceptions(head)
+    assert error.get("type") == "ValueError"
+
+
+@pytest.mark.parametrize("left", range(TRACEBACK.index("  File"), len(TRACEBACK), 7))
+def test_one_that_is_cut_anywhere_is_an_error_all_the_same(left: int) -> None:
+    log = OPEN_EPOCH + TRACEBACK[:left]
+    errors = exceptions(log)
+    assert len(errors) <= 1
+    if '", line 31' in log:  # a whole frame
+        assert errors[0].get("type") in (CUT_OFF, "KeyError")
+        assert errors[0].get("where")["file"] == "/home/anna/train.py"
+        assert answer(log).outcome == "crashed"
+
+
+@pytest.mark.parametrize("first", range(0, TRACEBACK.index("KeyError"), 7))
+def test_one_whose_beginning_is_cut_off(first: int) -> None:
+    [error] = exceptions(TRACEBACK[first:])
+    assert (error.get("type"), error.get("message")) == ("KeyError", "'speed'")
+
+
+LAST_LINES = {
+    "KeyError: 'speed'": "unhandled-exception",
+    "RuntimeError: the wheels came off": "unhandled-exception",
+    "FileNotFoundError: [Errno 2] No such file or directory: 'wheels.csv'": "missing-file",
+    "tensorflow.python.framework.errors_impl.NotFoundError: wheels.tfrecord; No such file or directory": "missing-file",
+    "ModuleNotFoundError: No module named 'wheels'": None,
+    "KeyboardInterrupt": "interrupted",
+    "KeyboardInterrupt: ": "interrupted",
+}
+
+
+@pytest.mark.parametrize(("line", "rule"), LAST_LINES.items(), ids=LAST_LINES)
+def test_nothing_but_the_last_line(line: str, rule: str | None) -> None:
+    diagnosis = answer(f"{OPEN_EPOCH}{line}\n")
+    assert diagnosis.findings
+    if rule is not None:
+        assert diagnosis.findings[0].rule == rule
+    assert len(diagnosis.run.all("exception")) == 1
+
+
+@pytest.mark.xfail(strict=True, reason="a class without a message counts only under frames")
+def test_nothing_but_the_last_line_and_no_message() -> None:
+    assert cause(f"{OPEN_EPOCH}AssertionError\n") == "unhandled-exception"
+
+
+METRICS = [
+    "Error: 0.12",
+    "error = 0.12",
+    "mean_squared_error: 0.0412",
+    "MeanSquaredError: 0.0412",
+    "RootMeanSquaredError: 1.5e-03",
+    "MeanAbsoluteError: 3",
+    "ValidationError: 0.0412",
+    "Test error: 12%",
+    "Prediction error: 0.3 (was 0.4)",
+    "Errors: 0",
+    "mean_absolute_error - 0.3",
+]
+
+
+@pytest.mark.parametrize("line", METRICS)
+def test_a_metric_called_error_is_none(line: str) -> None:
+    log = f"{line}\n{epochs(1)}{line}\n"
+    assert exceptions(log) == []
+    diagnosis = answer(log)
+    assert (diagnosis.findings, diagnosis.outcome) == ((), "finished")
+
+
+@pytest.mark.parametrize("name", ["mean_squared_error", "Error", "MeanSquaredError", "val_error", "error_rate"])
+@pytest.mark.parametrize("draw", [bar2, bar3], ids=["keras 2", "keras 3"])
+def test_a_metric_called_error_in_a_bar(draw: object, name: str) -> None:
+    bar = draw(4, 4, f"loss: 0.2500 - {name}: 0.1250", "1s 90ms/step")
+    diagnosis = answer(f"Epoch 1/1\n{bar}\n")
+    assert (diagnosis.findings, diagnosis.outcome) == ((), "finished")
+    assert diagnosis.run.fits[0].epochs[0].get("metrics") == {"loss": 0.25, name: 0.125}
+
+
+@pytest.mark.xfail(strict=True, reason="a number that something follows counts as an error's message")
+@pytest.mark.parametrize("line", ["TestError: 3.1 %", "TrainError: 0.51, TestError: 0.62", "TestError: 0.4 (best 0.3)"])
+def test_a_metric_called_error_with_more_after_its_number(line: str) -> None:
+    assert exceptions(f"{line}\n") == []
+
+
+NO_ERRORS = [
+    "UserWarning: mind the gap",
+    "ERROR:root:could not write the picture",
+    "E tensorflow/stream_executor/cuda/cuda_driver.cc:313] failed call to cuInit: UNKNOWN ERROR (303)",
+    "# Traceback: see the manual",
+    "except KeyError: pass",
+    "Handles ValueError and KeyError",
+    "keras.callbacks.EarlyStopping",
+]
+
+
+@pytest.mark.parametrize("line", NO_ERRORS)
+def test_lines_that_are_no_errors(line: str) -> None:
+    log = f"{ONE_FIT}{line}\n"
+    assert exceptions(log) == []
+    assert answer(log).outcome == "finished"
+
+
+LOGGED = "ERROR:root:upload failed\n" + TRACEBACK
+WENT_ON = {
+    "keras 2": epochs(1, 3) + LOGGED + epochs(2, 3, first=2),
+    "keras 2, drawn over": f"Epoch 1/2\n{bar2(40, 100)}\n{LOGGED}{bar2(50, 100)}\r{bar2(100, 100, clock='9s 90ms/step')}\n"
+    + epochs(1, 2, first=2),
+    "keras 3": f"Epoch 1/2\n{bar3(4, 4)}\n{LOGGED}Epoch 2/2\n{bar3(4, 4)}\n",
+    "twice": epochs(1, 3) + LOGGED + epochs(1, 3, first=2) + LOGGED + epochs(1, 3, first=3),
+}
+
+
+@pytest.mark.parametrize("log", WENT_ON.values(), ids=WENT_ON)
+def test_a_logged_exception_after_which_training_went_on_is_not_the_cause(log: str) -> None:
+    diagnosis = answer(log)
+    assert {error.get("left") for error in diagnosis.run.all("exception")} == {"caught"}
+    assert diagnosis.findings == ()
+    assert diagnosis.outcome == "finished"
+
+
+def test_a_logged_exception_and_a_later_one_that_ended_it() -> None:
+    last = TRACEBACK.replace("KeyError: 'speed'", "RuntimeError: the wheels came off")
+    diagnosis = answer(epochs(1, 3) + LOGGED + epochs(1, 3, first=2) + last)
+    assert [error.get("left") for error in diagnosis.run.all("exception")] == ["caught", "program"]
+    assert "RuntimeError" in diagnosis.findings[0].cause
+    assert diagnosis.outcome == "crashed"
+
+
+@pytest.mark.xfail(strict=True, reason="lines of the program's own count as more of the message, up to 400 of them")
+def test_a_logged_exception_in_a_loop_of_the_programs_own() -> None:
+    steps = [f"step {number}: loss 0.{number}\n" for number in range(1, 9)]
+    diagnosis = answer("".join(steps[:4]) + LOGGED + "".join(steps[4:]))
+    assert diagnosis.run.all("exception")[0].get("message") == "'speed'"
+    assert diagnosis.findings == ()
+
+
+@pytest.mark.xfail(strict=True, reason="an epoch that is open after it is no sign that training went on")
+def test_a_logged_exception_and_the_log_ends_in_the_next_epoch() -> None:
+    diagnosis = answer(f"{epochs(1, 3)}{LOGGED}Epoch 2/3\n{bar2(10, 100)}\r{bar2(40, 100)}\n")
+    assert diagnosis.findings == ()
+    assert diagnosis.outcome == "unknown"
+
+
+@pytest.mark.xfail(strict=True, reason="headers from the 41st on are left out, and with them that training went on")
+def test_a_logged_exception_late_in_a_long_training() -> None:
+    diagnosis = answer(epochs(60, 90) + LOGGED + epochs(30, 90, first=61) + "saved to wheels.keras\n")
+    assert (diagnosis.findings, diagnosis.outcome) == ((), "finished")
+
+
+INTERRUPTED = TRACEBACK.replace("KeyError: 'speed'", "KeyboardInterrupt")
+
+
+@pytest.mark.parametrize("before", ["", "^C"])
+def test_keyboard_interrupt(before: str) -> None:
+    diagnosis = answer(OPEN_EPOCH + before + INTERRUPTED)
+    assert diagnosis.findings[0].rule == "interrupted"
+    assert "unhandled-exception" not in [finding.rule for finding in diagnosis.findings]
+    assert diagnosis.outcome == "stopped"
+
+
+def test_keyboard_interrupt_glued_to_the_bar() -> None:
+    assert cause(f"Epoch 1/9\n{bar2(40, 100)}^C{INTERRUPTED}") == "interrupted"
+
+
+def test_a_callback_that_raised() -> None:
+    frames = (
+        '  File "/opt/venv/lib/python3.10/site-packages/keras/callbacks.py", line 430, in on_epoch_end\n'
+        "    callback.on_epoch_end(epoch, logs)\n"
+        '  File "/home/anna/train.py", line 22, in on_epoch_end\n'
+        '    self.file.write(logs["recall"])\n'
+    )
+    log = OPEN_EPOCH + TRACEBACK.replace("KeyError: 'speed'", frames + "KeyError: 'recall'")
+    finding = answer(log).findings[0]
+    assert finding.rule == "callback-raised"
+    assert finding.where["line"] == 22
+
+
+def test_an_endless_message_is_kept_in_part() -> None:
+    log = "ValueError: in user code:\n" + "".join(f"    line {number}\n" for number in range(5 * MOST_LINES))
+    [error] = exceptions(log)
+    assert len(error.get("message").splitlines()) <= MOST_LINES + 1
+
+
+NEXT_LINES = [
+    "2025-03-04 05:06:07.123456: W tensorflow/core/kernels/data/generator_dataset_op.cc:108] Error occurred when "
+    "finalizing GeneratorDataset iterator",
+    "Epoch 1/3",
+    "Process finished with exit code 1",
+    "(tf) anna@box:~/work$ ",
+    "PS C:\\work> ",
+    "srun: error: gpu07: task 0: Exited with exit code 1",
+    "wandb: Waiting for the upload",
+    "=" * 60,
+]
+
+
+@pytest.mark.parametrize("line", NEXT_LINES)
+def test_what_ends_a_message(line: str) -> None:
+    [error] = exceptions(f"{TRACEBACK}{line}\n")
+    assert error.get("message") == "'speed'"
+
+
+def test_a_traceback_of_a_thread_beside_a_training_that_finished() -> None:
+    log = epochs(1, 2) + "Exception in thread Thread-3:\n" + TRACEBACK + epochs(1, 2, first=2)
+    assert (answer(log).findings, answer(log).outcome) == ((), "finished")
