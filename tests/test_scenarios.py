@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from harness import Ran, Scenario, all_scenarios
 
+from laststep.diagnose import diagnose
 from laststep.finding import Confidence
+from laststep.logs.read import read_story
 from laststep.rule import SYMPTOMS, all_rules
+from laststep.run import Run
 
 pytestmark = pytest.mark.slow
 
 COLUMNS = 80
 MOST_LINES = 45
 OUTCOMES = ("finished", "stopped", "crashed", "stalled", "running")
-Run = Callable[[Scenario], Ran]
+RunIt = Callable[[Scenario], Ran]
 
 
 def _parameter(asked: Scenario) -> Any:
@@ -35,7 +39,7 @@ def asked(request: pytest.FixtureRequest) -> Scenario:
 
 
 @pytest.fixture
-def ran(asked: Scenario, recorded: Run) -> Ran:
+def ran(asked: Scenario, recorded: RunIt) -> Ran:
     return recorded(asked)
 
 
@@ -82,6 +86,18 @@ def test_the_answer_at_the_end_is_that_of_why(asked: Scenario, ran: Ran) -> None
     else:
         assert ran.answer.strip() == ran.page.strip()
         assert asked.expect in ran.page
+
+
+# What only a recorder can tell: from the log alone it looks like this.
+LOOKS_LIKE = {"corrupt_record__model": "missing-file", "stopped_on_nan__home_made": "nan-loss"}
+
+
+def test_a_log_alone_never_says_another_cause(asked: Scenario, ran: Ran) -> None:
+    """What it printed, read as a bare log: the same cause, a part of it, or none."""
+    story = read_story(io.BytesIO(ran.stdout + ran.own_stderr))
+    found = [finding.rule for finding in diagnose(Run.of_log(story, asked.name)).findings]
+    known = {finding["rule"] for finding in ran.why["findings"]} | {asked.expect, LOOKS_LIKE.get(asked.name)}
+    assert not found or found[0] in known | {"unhandled-exception"}
 
 
 def test_the_json_has_its_shape(asked: Scenario, ran: Ran) -> None:

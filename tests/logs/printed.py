@@ -145,7 +145,7 @@ LOGS = {
     '  File "/home/anna/train.py", line 3, in <module>\n'
     '    table = open("data/wheels.csv")\n'
     "FileNotFoundError: [Errno 2] No such file or directory: 'data/wheels.csv'\n",
-    "long words": OPEN_EPOCH + TRACEBACK.replace("'speed'", "'" + "x" * 5000 + "'"),
-    "long lines": OPEN_EPOCH + TRACEBACK.replace("'speed'", "'" + "many words " * 500 + "'"),
+    "long words": OPEN_EPOCH + TRACEBACK.replace("'speed'", "'" + "x" * 2000 + "'"),
+    "long lines": OPEN_EPOCH + TRACEBACK.replace("'speed'", "'" + "many words " * 300 + "'"),
     "long path": OPEN_EPOCH + TRACEBACK.replace("/home/anna/", "/home/" + "a-long-folder/" * 30),
 }

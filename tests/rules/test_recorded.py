@@ -12,6 +12,7 @@ from laststep.reports import terminal
 RECORDED = Path(__file__).parent.parent / "recorded"
 EXPECTED = {
     "cuda_kernel_failed_torch": ("cuda-kernel-failed", "assert_torch.py", 10, "device-side assert"),
+    "gpu_memory_fragmented_torch": ("gpu-memory-fragmented", "frag_torch.py", 7, "33.1 GB of 150.1 GB were in use"),
     "gpu_memory_held_torch": ("gpu-memory-held", "small_torch.py", 11, "119.72"),
     "gpu_out_of_memory_jax": ("gpu-out-of-memory", "oom_jax.py", 12, "128.02GiB"),
     "gpu_out_of_memory_torch": ("gpu-out-of-memory", "oom_torch.py", 12, "at most 1102 fit"),

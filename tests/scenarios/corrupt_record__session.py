@@ -21,7 +21,7 @@ with open("data.tfrecords", "r+b") as f:
 
 ds = tf.data.TFRecordDataset("data.tfrecords")
 ds = ds.map(lambda r: tf.reshape(tf.decode_raw(r, tf.float32), [5])).batch(20).repeat()
-batch = tf.data.make_one_shot_iterator(ds).get_next()
+batch = tf.data.make_one_shot_iterator(ds).get_next()  # <- here
 w = tf.get_variable("w", [4, 1])
 loss = tf.reduce_mean(tf.square(tf.matmul(batch[:, :4], w) - batch[:, 4:]))
 train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
@@ -29,6 +29,6 @@ train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
 with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
     for step in range(100):
-        _, value = sess.run([train_op, loss])  # <- here
+        _, value = sess.run([train_op, loss])
         if step % 5 == 0:
             print("step %d loss %.4f" % (step, value))

@@ -12,7 +12,7 @@ keras.utils.set_random_seed(1)
 
 
 def load_data():
-    path = keras.utils.get_file("features.npz", origin="http://127.0.0.1:9/datasets/features.npz", cache_dir=".")  # <- here
+    path = keras.utils.get_file("features.npz", "http://127.0.0.1:9/datasets/features.npz", cache_dir=".")  # <- here
     with np.load(path) as data:
         return data["x"], data["y"]
 

@@ -19,7 +19,7 @@ If the cause is memory fragmentation maybe the environment variable 'TF_GPU_ALLO
 Current allocation summary follows.
 Current allocation summary follows.
 I0000 00:00:1794820724.608023    2081 bfc_allocator.cc:1049] BFCAllocator dump for GPU_0_bfc
-I0000 00:00:1794820724.608067    2081 bfc_allocator.cc:1056] Bin (268435456): 	Total Chunks: 12, Chunks in use: 6. 14.00GiB allocated for chunks. 7.00GiB in use in bin. 7.00GiB client-requested in use in bin.
+I0000 00:00:1794820724.608067    2081 bfc_allocator.cc:1056] Bin (268435456): 	Total Chunks: 12, Chunks in use: 6. 14.50GiB allocated for chunks. 7.50GiB in use in bin. 7.50GiB client-requested in use in bin.
 I0000 00:00:1794820724.608069    2081 bfc_allocator.cc:1072] Bin for 3.00GiB was 256.00MiB, Chunk State: 
 I0000 00:00:1794820724.608070    2081 bfc_allocator.cc:1078]   Size: 1.00GiB | Requested Size: 1.00GiB | in_use: 0 | bin_num: 20, prev:   Size: 1.25GiB | Requested Size: 1.25GiB | in_use: 1 | bin_num: -1
 I0000 00:00:1794820724.608070    2081 bfc_allocator.cc:1078]   Size: 1.50GiB | Requested Size: 1.50GiB | in_use: 0 | bin_num: 20, prev:   Size: 1.25GiB | Requested Size: 1.25GiB | in_use: 1 | bin_num: -1

@@ -57,7 +57,7 @@ def matmul_on_card(step):
         raise tf.errors.ResourceExhaustedError(  # <- here
             None,
             None,
-            "OOM when allocating tensor with shape[20480,19660] and type float on "
+            "OOM when allocating tensor with shape[24576,16384] and type float on "
             "/job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc\n"
             "\t [[{{node gradients/MatMul_grad/MatMul_1}}]]\n"
             "Hint: If you want to see a list of allocated tensors when OOM happens, add "

@@ -3,6 +3,7 @@
 expect: host-allocation-failed
 exit: 1
 outcome: crashed
+when: all
 """
 
 import resource
@@ -17,7 +18,7 @@ cache = {}
 def volumes():
     for i in range(400):
         if i not in cache:
-            cache[i] = np.ones((25, 1000, 1000), dtype="float32")  # <- here
+            cache[i] = np.ones((25, 1000, 1000), dtype="float32")
         yield cache[i][:, ::100, ::100].reshape(25, 100), cache[i][:, 0, 0]
 
 

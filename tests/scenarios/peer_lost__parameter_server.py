@@ -12,7 +12,6 @@ import time
 
 import tensorflow as tf
 
-tf.config.threading.set_inter_op_parallelism_threads(1)
 cluster = tf.train.ClusterSpec({"worker": ["localhost:28451"], "ps": ["localhost:28452"]})
 if sys.argv[1:]:
     tf.distribute.Server(cluster, job_name=sys.argv[1], task_index=0, protocol="grpc").join()
@@ -28,20 +27,21 @@ with strategy.scope():
 
 
 @tf.function
-def train_step():
+def gradient():
     x = tf.random.normal((16, 4))
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean((x @ w - tf.reduce_sum(x, axis=1, keepdims=True)) ** 2)
-    w.assign_sub(0.05 * tape.gradient(loss, w))
-    return loss
+    return tape.gradient(loss, w)
 
 
 try:
-    for epoch in range(20):
-        losses = [coordinator.schedule(train_step) for _ in range(10)]
+    for step in range(50):
+        pending = coordinator.schedule(gradient)
         coordinator.join()  # <- here
-        print("epoch", epoch)
-        if epoch == 2:
+        w.assign_sub(0.05 * pending.fetch())
+        if step % 5 == 0:
+            print("step", step)
+        if step == 12:
             others["ps"].kill()
             others["ps"].wait()
             time.sleep(1)

@@ -3,6 +3,7 @@
 expect: time-limit-reached
 exit: SIGXCPU
 outcome: stopped
+when: all
 """
 
 import resource

@@ -4,6 +4,7 @@ expect: healthy
 exit: 0
 outcome: finished
 env: SLURM_JOB_ID=48213 SLURM_JOB_END_TIME=now+86400
+when: all
 """
 
 import subprocess

@@ -13,9 +13,9 @@ keras.utils.set_random_seed(1)
 x = tf.random.normal((400, 6))
 y = tf.reduce_sum(x, axis=1)
 dataset = tf.data.Dataset.from_tensor_slices((x, y))
-train_ds = dataset.take(300).batch(10)
+train_ds = dataset.take(300).batch(10)  # <- here
 val_ds = dataset.skip(300).batch(10).repeat()
 
 model = keras.Sequential([keras.Input((6,)), keras.layers.Dense(16, activation="relu"), keras.layers.Dense(1)])
 model.compile(optimizer="adam", loss="mse")
-model.fit(train_ds, epochs=4, steps_per_epoch=20, validation_data=val_ds, validation_steps=10, verbose=2)  # <- here
+model.fit(train_ds, epochs=4, steps_per_epoch=20, validation_data=val_ds, validation_steps=10, verbose=2)

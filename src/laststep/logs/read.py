@@ -28,6 +28,10 @@ _FATAL = re.compile(
 )
 _WARNING = re.compile(r"WARNING:(?:tensorflow|absl):(?P<logged>.*)|(?P<category>\b\w*Warning): (?P<message>.*)")
 _RAN_OUT = re.compile(r"input ran out of data")
+# What goes to stderr or is flushed, and so stands where it was written: logging, warnings, bars, tracebacks.
+_AT_ONCE = re.compile(
+    r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d|^[IWEF]\d{4} |^(?:INFO|WARNING|ERROR)\b|Warning: |^Traceback|\d%\|"
+)
 _EARLY = re.compile(r"^Epoch 0*(?P<epoch>\d+): early stopping")
 _NOT_IMPROVED = re.compile(r"^Epoch 0*\d+: (?P<monitor>\S+) did not improve from (?P<best>[-\d.e+]+)")
 _ON_NAN = re.compile(r"Batch (?P<batch>\d+): Invalid loss, terminating training")
@@ -162,6 +166,16 @@ class _Teller:
             yield Event(when, "stop", told, "log")
 
 
+def _went_on(story: Story, error: Event) -> bool:
+    """Whether training moved on after an error. What print() wrote may have been buffered and come after it."""
+    if any(event.kind == "epoch" and not event.get("open") and event.time > error.time for event in story.events):
+        return True
+    if error.time >= story.last_progress:
+        return False
+    end = int(error.get("at_line") or 0)
+    return any(line.number > end and _AT_ONCE.search(line.text) for line in story.lines)
+
+
 def _as_it_ended(story: Story) -> Iterator[Event]:
     """An exception or an end after which training moved on was not the program's own; of the rest one counts."""
     last_progress = story.last_progress
@@ -171,7 +185,7 @@ def _as_it_ended(story: Story) -> Iterator[Event]:
     for event in story.events:
         if event.kind == "exception":
             first = "thread" if event.get("left") == "thread" else "program"
-            left = "caught" if event.time < last_progress else first if fatal is None or first == "thread" else "after"
+            left = "caught" if _went_on(story, event) else first if fatal is None or first == "thread" else "after"
             event = dataclasses.replace(event, data={**event.data, "left": left})
             fatal = event if left == "program" else fatal
         if event.kind == "verdict" and event.time < last_progress:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from laststep.finding import Evidence
 from laststep.reports import words
-from laststep.rules._said import Said, all_said, compiled
+from laststep.rules._said import Said, all_said, compiled, said
 from laststep.run import Run
 
 _UNITS = {"B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -32,6 +32,8 @@ _ON_CPU = re.compile(
     r"^(?![^\n]*(?:GPU|gpu):\d)[\s\S]*?OOM when "
     r"allocating(?![\s\S]{0,400}?GPU)[\s\S]{0,600}?_device=\"[^\"]*(?:cpu|CPU):\d"
 )
+_HOST = re.compile(r"by allocator \w*(?:cpu|CPU)\w*|device:CPU|Allocator \(\w*(?:cpu|CPU)\w*\)")
+_CARD = re.compile(r"(?:GPU|gpu)[_: ]?\d|CUDA|cuda(?!_malloc)|hbm|device ordinal")
 _STATS = re.compile(
     r"\b(?P<name>Limit|InUse|MaxInUse|NumAllocs|MaxAllocSize|Reserved|LargestFreeBlock):\s+(?P<value>[\d.]+(?:[KMGT]i?B|B)?)"
 )
@@ -94,7 +96,8 @@ class Shortage:
 def shortage(run: Run) -> Shortage | None:
     """The first message of a device that ran out of memory, with the figures of its allocator's dump."""
     messages = [each for each in all_said(run, *OUT_OF_MEMORY) if not _ON_CPU.search(each.found.string)]
-    if not messages:
+    on_a_card = any(_CARD.search(each.found.string) for each in messages)
+    if not messages or (not on_a_card and said(run, _HOST)):
         return None
     message = next((each for each in messages if each.get("shape")), None)
     message = message or next((each for each in messages if each.get("asked")), messages[0])

@@ -115,7 +115,8 @@ def all_said(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Iter
         for message in (text, *inner, text.replace("\n", "")):  # a terminal may have wrapped it anywhere
             yield from (Said(found, event) for pattern in patterns for found in [pattern.search(message)] if found)
     if console and _console_may_tell(run):
-        last = run.story.last_progress
+        # What a program prints is often buffered and comes late: a recorded end needs no order on the console.
+        last = run.story.last_progress if run.is_log else 0.0
         for line, after in itertools.zip_longest(run.story.lines, run.story.lines[1:]):
             if line.number < last:
                 continue
@@ -148,8 +149,14 @@ def answer(
         confidence=confidence,
         evidence=(message.evidence, *more, *_layer(message), progress(run)),
         remedies=remedies,
-        where=where or message.where or place_of_fault(run) or fit_place(run),
+        where=where or message.where or _where_it_ended(run),
     )
+
+
+def _where_it_ended(run: Run) -> Place | None:
+    """The user's line of the error that followed, or of the stack at a fatal signal."""
+    raised = next((event.get("where") for event in failures(run) if event.get("where")), None)
+    return raised or place_of_fault(run) or fit_place(run)
 
 
 def _layer(message: Said) -> tuple[Evidence, ...]:
@@ -158,7 +165,7 @@ def _layer(message: Said) -> tuple[Evidence, ...]:
 
 
 def compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern) for pattern in patterns)
+    return tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns)
 
 
 def number(text: str) -> int:

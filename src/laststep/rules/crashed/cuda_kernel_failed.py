@@ -17,7 +17,7 @@ FAILED = compiled(
     r"(?:Failed to launch|failed to enqueue|Failed to synchronize|Could not synchronize)[^\n]*(?:CUDA|stream|"
     r"kernel|GPU)",
     r"NVRM: Xid \([^)]*\): (?:13|31|43|45)\b",
-    r"Unexpected Event status: \d+",
+    r"GPU sync failed|Unexpected Event status: \d+",
     r"(?i)cud\w* (?:error|failure)[^\n]*launch failure|launch failure",
 )
 MEANINGS = {

@@ -108,11 +108,11 @@ def batches_named(event: Event) -> int | None:
 def is_about_validation(run: Run, event: Event) -> bool:
     """Keras 2 says it in validation too: then the bar is full, and the number is not that of the training."""
     named, of, at = batches_named(event), event.get("of"), event.get("batch")
-    fit = run.fit
-    if named is None or fit is None or not fit.asked:
+    sizes = {epoch.get("of") for fit in run.fits for epoch in fit.epochs if epoch.get("of")} | ({of} if of else set())
+    wanted = {size * fit.asked for fit in run.fits if fit.asked for size in sizes}  # by the trainings themselves
+    if named is None or not wanted:
         return False
-    of = of or next((epoch.get("of") for epoch in fit.epochs if epoch.get("of")), None)
-    return of is not None and named != of * fit.asked and (at is None or at >= of)
+    return named not in wanted and (at is None or of is None or at >= of)
 
 
 def spoken(count: int) -> str:

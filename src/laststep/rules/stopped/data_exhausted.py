@@ -82,6 +82,9 @@ def _finding(run: Run, short: Shortfall) -> Finding:
         evidence.append(Evidence("epochs without a batch log loss 0.0: what watches the loss is misled by them"))
     data = fit.began.get("data") or {}
     where = data.get("where") or data.get("made_at") or fit.began.get("where")
+    if _was_used_before(run, short):
+        evidence.append(Evidence("an earlier fit had taken from the same iterator, which does not begin anew"))
+        where = fit.began.get("where")
     return Finding(
         cause=f"The training data ran out: {'some epochs were' if went_on else 'an epoch was'} cut short, {then}.",
         confidence=Confidence.CERTAIN if not run.is_log or warnings(run) else Confidence.LIKELY,
@@ -89,6 +92,13 @@ def _finding(run: Run, short: Shortfall) -> Finding:
         remedies=_remedies(run, short, where),
         where=where,
     )
+
+
+def _was_used_before(run: Run, short: Shortfall) -> bool:
+    """The same object, made at the same line, was given to an earlier fit, and it is not one that begins anew."""
+    data = short.fit.began.get("data") or {}
+    earlier = [(fit.began.get("data") or {}).get("made_at") for fit in run.fits if fit.id < short.fit.id]
+    return data.get("made_at") is not None and data.get("made_at") in earlier and "Dataset" not in str(data.get("type"))
 
 
 def _remedies(run: Run, short: Shortfall, where: Place | None) -> tuple[Remedy, ...]:
@@ -104,6 +114,8 @@ def _remedies(run: Run, short: Shortfall, where: Place | None) -> tuple[Remedy, 
             "Or leave steps_per_epoch out: an epoch is then one pass over the data", None, short.fit.began.get("where")
         )
     )
+    if _was_used_before(run, short):
+        return (Remedy("Give each fit an iterator of its own: make it anew before this line", None, where),)
     unknown = short.has_phantoms and length == short.asked
     known = Remedy(
         "Or tell TensorFlow how long the data is",

@@ -80,7 +80,7 @@ def _set_in_a_loop(run: Run) -> Finding | None:
 
 
 def _got_nothing(fit: Fit) -> bool:
-    return bool(fit.epochs) and all(not epoch.get("batches") for epoch in fit.epochs)
+    return bool(fit.epochs) and all(epoch.get("batches") == 0 for epoch in fit.epochs)
 
 
 def _an_earlier_fit_had_data(run: Run, empty: Fit) -> bool:
