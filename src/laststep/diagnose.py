@@ -98,8 +98,8 @@ def _outcome_of_log(run: Run, findings: list[Finding]) -> str:
     first = findings[0] if findings else None
     if first is not None and first.symptom in ("stopped", "crashed"):
         shown = [event.time for event in first.evidence[0].events]
-        went_on = first.symptom == "stopped" and any(epoch.time > max(shown, default=0.0) for epoch in run.all("epoch"))
-        if not went_on:
+        later = [epoch for epoch in run.all("epoch") if epoch.time > max(shown, default=0.0)]
+        if first.symptom == "crashed" or len(later) < 2:  # the epoch in which it was said ends after it
             return first.symptom
     over = run.exit_code == 0 or any(fit.complete for fit in run.fits[-1:])
     return "finished" if over else "unknown"

@@ -114,7 +114,6 @@ def test_the_last_line_may_lack_its_newline(words: str) -> None:
     assert cause(OPEN_EPOCH + words) is not None
 
 
-@pytest.mark.xfail(strict=True, reason="French has a space before the colon, newer Chinese a colon of its own")
 @pytest.mark.parametrize(
     "words",
     [
@@ -126,7 +125,6 @@ def test_the_line_of_a_script_in_more_languages(words: str) -> None:
     assert answer(f"{OPEN_EPOCH}{words}\n").run.signal == "SIGKILL"
 
 
-@pytest.mark.xfail(strict=True, reason="10 is SIGUSR1 on Linux, and the words before the number are not asked")
 def test_a_bus_error_on_macos() -> None:
     assert answer(f"{OPEN_EPOCH}Bus error: 10\n").run.signal == "SIGBUS"
 
@@ -363,7 +361,6 @@ DESCRIBED = (
 )
 
 
-@pytest.mark.xfail(strict=True, reason="OOMKilled at the end of a line is parted into OOM and Killed")
 def test_kubectl_describe_of_a_pod_that_was_killed_for_memory() -> None:
     assert cause(OPEN_EPOCH + DESCRIBED.format("OOMKilled", 137)) == "host-out-of-memory"
 
@@ -397,19 +394,16 @@ UNREAD_VERDICTS = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="nothing in the line lets it be looked at more closely")
 @pytest.mark.parametrize(("words", "rule"), UNREAD_VERDICTS.values(), ids=UNREAD_VERDICTS)
 def test_more_words_of_batch_systems(words: str, rule: str) -> None:
     assert cause(f"{OPEN_EPOCH}{words}\n") == rule
 
 
-@pytest.mark.xfail(strict=True, reason="LSF's code 130 counts for more than LSF's own word for it")
 def test_a_job_that_its_owner_killed_was_not_interrupted_from_a_keyboard() -> None:
     words = "TERM_OWNER: job killed by owner.\nExited with exit code 130."
     assert cause(f"{OPEN_EPOCH}{words}\n") == "terminated"
 
 
-@pytest.mark.xfail(strict=True, reason="timeout's own words count as those of a data source, too")
 def test_timeout_is_no_data_source() -> None:
     findings = answer(f"{OPEN_EPOCH}timeout: sending signal TERM to command ‘python’\n").findings
     assert "data-source-unreachable" not in [finding.rule for finding in findings]
@@ -434,7 +428,6 @@ def test_a_failed_check_ends_the_process_by_itself(words: str) -> None:
     assert diagnosis.findings[0].rule == "aborted"
 
 
-@pytest.mark.xfail(strict=True, reason="absl's clock of today is not read: F0000 and seconds since 1970")
 def test_a_failed_check_of_todays_absl() -> None:
     words = "F0000 00:00:1741064767.123456    4411 tensor.cc:770] Check failed: 1 == 9 (1 vs. 9)"
     assert answer(f"{OPEN_EPOCH}{words}\n").run.signal == "SIGABRT"

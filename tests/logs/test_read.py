@@ -6,10 +6,9 @@ import functools
 import io
 import random
 import re
-import zlib
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from printed import (
     IN_USER_CODE,
@@ -98,6 +97,28 @@ def test_one_run(log: str) -> None:
     assert "runs" not in str(diagnosis)
 
 
+NOISE = [
+    "ls: cannot access 'old.ckpt': No such file or directory",
+    "cat: /etc/motd: Permission denied",
+    "Connection reset by peer, retrying (1/5)",
+    "No data found for station 7, skipping",
+    "all ranks ready",
+]
+
+
+@pytest.mark.parametrize("line", NOISE)
+def test_a_line_after_which_training_came_to_its_end_is_no_cause(line: str) -> None:
+    diagnosis = answer(f"{line}\n{epochs(1, 2)}{line}\n{epochs(1, 2, first=2)}")
+    assert (diagnosis.findings, diagnosis.outcome) == ((), "finished")
+
+
+@pytest.mark.parametrize("line", NOISE)
+def test_a_line_after_which_the_bar_moved_on_is_no_cause(line: str) -> None:
+    moving = "\r".join(bar2(done, 100) for done in range(0, 100, 7))
+    diagnosis = answer(f"{line}\nEpoch 1/9\n{moving}\n")
+    assert (diagnosis.findings, diagnosis.outcome) == ((), "unknown")
+
+
 def test_a_recorded_run_reads_its_console_the_same_way() -> None:
     log = OPEN_EPOCH + TRACEBACK
     assert story_of(log).events == story(log).events
@@ -126,6 +147,7 @@ def test_the_figures_of_the_log() -> None:
 
 
 GZIP = b"\x1f\x8b"
+CONTROL = re.compile(r"[^\n\x20-\x7e\u00a0-\U0010ffff]")
 
 
 def sound(data: bytes) -> Diagnosis | None:
@@ -138,6 +160,9 @@ def sound(data: bytes) -> Diagnosis | None:
     assert [item for item in diagnosis.unchecked if "failed" in item.because] == []
     assert {item.rule for item in (*diagnosis.findings, *diagnosis.ruled_out, *diagnosis.unchecked)} == set(all_rules())
     assert diagnosis.outcome in ("finished", "stopped", "crashed", "unknown")
+    page = terminal.page(diagnosis, 80)
+    assert [line for line in page.split("\n") if len(line) > 80] == []
+    assert CONTROL.findall(page) == []
     return diagnosis
 
 
@@ -159,7 +184,9 @@ PARTS = [
     TENSORFLOW_STARTS + OPEN_EPOCH,
     IN_USER_CODE[IN_USER_CODE.index('  File "/tmp') :],
     CHAINED + TRACEBACK,
-    OUT_OF_GPU_MEMORY[OUT_OF_GPU_MEMORY.index("tensorflow.python") :],
+    "ValueError                                Traceback (most recent call last)\nCell In[4], line 2, in fit(x)\n"
+    "      1 def fit(x):\n----> 2     return model.fit(x)\n\nValueError: in the cell\n",
+    OUT_OF_GPU_MEMORY[OUT_OF_GPU_MEMORY.index("tensorflow.python") : OUT_OF_GPU_MEMORY.index("Hint")],
     "Epoch 4: early stopping\nBatch 3: Invalid loss, terminating training\n"
     "Process finished with exit code -1073741819 (0xC0000005)\n",
 ]
@@ -206,11 +233,9 @@ def test_any_order_of_known_lines_with_any_end(lines: list[str], end: str) -> No
 @given(st.binary(max_size=3000))
 @settings(max_examples=100, deadline=None)
 def test_any_bytes(data: bytes) -> None:
-    assume(data[:2] != GZIP)
     sound(data)
 
 
-@pytest.mark.xfail(strict=True, raises=(EOFError, OSError, zlib.error), reason="what gzip raises is not caught")
 @pytest.mark.parametrize("rest", [b"", b"\x08", b"\x08\x00\x00\x00\x00\x00\x00\x03nonsense", b"no gzip after all"])
 def test_any_bytes_that_begin_like_gzip(rest: bytes) -> None:
     sound(GZIP + rest)
@@ -269,7 +294,6 @@ def test_numbers_like_no_other(line: str) -> None:
         with_number(line, number)
 
 
-@pytest.mark.xfail(strict=True, reason="the number becomes a float that is too large, or no number at all")
 @pytest.mark.parametrize(
     ("line", "number"),
     [
@@ -283,7 +307,6 @@ def test_numbers_that_no_float_can_hold(line: str, number: str) -> None:
     with_number(line, number)
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="Python refuses to make a number of 4300 digits or more")
 @pytest.mark.parametrize(
     "line", ["Epoch {0}/3", "4/{0} [====>.....] - ETA: 6s", "step {0}: loss = 1", "exited with code {0}"]
 )
@@ -339,7 +362,7 @@ def test_nothing_in_a_log_can_drive_the_terminal(escape: str, verbose: bool) -> 
     log = (OPEN_EPOCH + TRACEBACK).replace("speed", f"spe{escape}ed").replace("train.py", f"tr{escape}ain.py")
     log += f"{escape}slurmstepd: error: *** JOB 1{escape} ON n1 CANCELLED AT now DUE TO TIME LIMIT ***\n"
     page = terminal.page(answer(log, f"some{escape}.log"), 80, verbose=verbose)
-    assert re.findall(r"[^\n\x20-\x7e\u00a0-\U0010ffff]", page) == []
+    assert CONTROL.findall(page) == []
 
 
 def test_a_colour_of_ours_is_there_only_when_asked_for() -> None:

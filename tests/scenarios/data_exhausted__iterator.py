@@ -18,7 +18,7 @@ def make_dataset(n_batches):
     return ds.batch(8)
 
 
-train_iter = iter(make_dataset(30))
+train_iter = iter(make_dataset(30))  # <- here
 
 model = keras.Sequential([keras.layers.Dense(12, activation="relu"), keras.layers.Dense(1, activation="sigmoid")])
 model.compile(optimizer="adam", loss="binary_crossentropy")
@@ -27,5 +27,5 @@ print("stage 1: warm-up")
 model.fit(train_iter, steps_per_epoch=10, epochs=2, verbose=2)
 print("stage 2: fine-tuning")
 model.optimizer.learning_rate.assign(1e-4)
-history = model.fit(train_iter, steps_per_epoch=10, epochs=3, verbose=0)  # <- here
+history = model.fit(train_iter, steps_per_epoch=10, epochs=3, verbose=0)
 print("fine-tuned for", len(history.epoch), "epochs")

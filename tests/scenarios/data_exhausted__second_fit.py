@@ -12,7 +12,7 @@ import numpy as np
 keras.utils.set_random_seed(3)
 
 
-def windows(series, width=12, batch_size=16):
+def windows(series, width=12, batch_size=16):  # <- here
     starts = np.random.permutation(len(series) - width - 1)
     for i in range(0, len(starts) - batch_size, batch_size):
         chosen = starts[i : i + batch_size]
@@ -28,5 +28,5 @@ model.compile(optimizer=keras.optimizers.Adam(1e-2), loss="mse")
 model.fit(train_gen, steps_per_epoch=10, epochs=2, verbose=2)
 
 model.compile(optimizer=keras.optimizers.Adam(1e-4), loss="mse")
-model.fit(train_gen, steps_per_epoch=10, epochs=3, verbose=0)  # <- here
+model.fit(train_gen, steps_per_epoch=10, epochs=3, verbose=0)
 print("fine-tuned")

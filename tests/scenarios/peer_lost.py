@@ -36,11 +36,11 @@ def train_step():
         w.assign_sub(0.05 * total)
         return loss
 
-    return strategy.reduce(tf.distribute.ReduceOp.MEAN, strategy.run(replica_step), axis=None)
+    return strategy.reduce(tf.distribute.ReduceOp.MEAN, strategy.run(replica_step), axis=None)  # <- here
 
 
 for step in range(1000):
-    loss = train_step()  # <- here
+    loss = train_step()
     if rank == 0 and step % 5 == 0:
         print("step", step)
     if rank == 1 and step == 12:

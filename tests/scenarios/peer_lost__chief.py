@@ -38,11 +38,11 @@ def train_step(batch):
         w.assign_sub(0.05 * tf.distribute.get_replica_context().all_reduce("sum", gradient))
         return loss
 
-    return strategy.reduce("mean", strategy.run(replica_step, args=batch), axis=None)
+    return strategy.reduce("mean", strategy.run(replica_step, args=batch), axis=None)  # <- here
 
 
 for step, batch in enumerate(dataset):
-    loss = train_step(batch)  # <- here
+    loss = train_step(batch)
     if rank == 1 and step % 5 == 0:
         print("step", step)
     if rank == 0 and step == 12:

@@ -9,7 +9,7 @@ import os
 import sys
 
 if "--limited" not in sys.argv:
-    os.execvp("timeout", ["timeout", "-s", "TERM", "7", sys.executable, __file__, "--limited"])
+    os.execvp("timeout", ["timeout", "-s", "TERM", "9", sys.executable, __file__, "--limited"])
 
 import time
 

@@ -9,15 +9,17 @@ from typing import Any
 from laststep.event import Event
 from laststep.logs.lines import Line
 
-_EPOCH = re.compile(r"^\s*Epoch (?P<epoch>\d+)/(?P<of>\d+)(?:\s*$|\s+(?=\d+/(?:\d+|Unknown)\s?[\[━ ]))")
-_STEP_TIME = re.compile(r"(?P<time>\d+)(?P<unit>us|ms|s)/(?:step|sample|batch)")
+_EPOCH = re.compile(r"^\s*Epoch (?P<epoch>\d{1,9})/(?P<of>\d{1,9})(?:\s*$|\s+(?=\d+/(?:\d+|Unknown)\s?[\[━ ]))")
+_STEP_TIME = re.compile(r"(?P<time>\d{1,9})(?P<unit>us|ms|s)/(?:step|sample|batch)")
 _UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 _BAR = re.compile(
-    r"(?:^|(?<=\s))\s*(?P<done>\d+)/(?P<of>\d+|Unknown)\s*(?:\[[=>.\s]*\]|[━─╸╺╍ ]{4,}|(?=\s- ))(?P<rest>.*)$"
+    r"(?:^|(?<=\s))\s*(?P<done>\d{1,12})/(?P<of>\d{1,12}|Unknown)\s*(?:\[[=>.\s]*\]|[━─╸╺╍ ]{4,}|(?=\s- ))(?P<rest>.*)$"
 )
-_TQDM = re.compile(r"\|\s*(?P<done>\d+)/(?P<of>\d+)\s*\[(?P<rest>.*)$")
-_COUNTER = re.compile(r"(?i)\b(?:global[ _]?step|step|iter(?:ation)?|epoch|batch)s?\b\D{0,3}(?P<done>\d+)")
-_METRIC = re.compile(r"(?i)([a-z_][\w/ -]*?)\s*[:=]\s*(nan|-?inf(?:inity)?|[-+]?\d+\.?\d*(?:e[-+]?\d+)?)(?![\w/:])")
+_TQDM = re.compile(r"\|\s*(?P<done>\d{1,12})/(?P<of>\d{1,12})\s*\[(?P<rest>.*)$")
+_COUNTER = re.compile(r"(?i)\b(?:global[ _]?step|step|iter(?:ation)?|epoch|batch)s?\b\D{0,3}(?P<done>\d{1,12})")
+_METRIC = re.compile(
+    r"(?i)([a-z_][\w/ -]*?)\s*[:=]\s*(nan|-?inf(?:inity)?|[-+]?\d{1,18}\.?\d*(?:e[-+]?\d{1,3})?)(?![\w/:]|\.\d)"
+)
 _RUNS = re.compile(r"ETA|[\d.]+[mu]?s/(?:step|epoch|sample)")
 
 
@@ -44,6 +46,7 @@ class Bars:
         self.metrics: dict[str, float] = {}
         self._cut_at: int | None = None
         self._step_seconds: float | None = None
+        self._moved_at = self._last_move = 0  # the line of the last move but one, and of the last
         self._line = 0
         self._counted: int | None = None
 
@@ -77,6 +80,7 @@ class Bars:
             yield Event(float(line.number), "fit", told, "log")
         self._epoch, self._last_epoch, self._asked = epoch, epoch, asked
         self.done = self.of = self._cut_at = None
+        self._moved_at = self._last_move = line.number
         self.metrics, self._line, self._step_seconds = {}, line.number, None
 
     def _bar(self, line: Line, bar: re.Match[str]) -> Iterator[Event]:
@@ -87,6 +91,8 @@ class Bars:
                 self.done, self.of = done, of
             yield self._progress(line, done, metrics)  # evaluate, predict, or a bar of validation
             return
+        if self.done is not None and done > self.done:
+            self._moved_at, self._last_move = self._last_move, line.number
         self.done, self.of, self._line = done, of or self.of, line.number
         self.metrics.update(metrics)
         clock = _STEP_TIME.search(bar["rest"])
@@ -108,6 +114,7 @@ class Bars:
             "of": self.of,
             "cut": self._cut_at is not None,
             "open": is_open,
+            "moved_at": self._moved_at,
             "metrics": dict(self.metrics),
             "step_seconds": self._step_seconds,
             "at_line": self._line,

@@ -39,7 +39,10 @@ _ABROAD = {
 _ONE_MEANING = "Speicher|segment|сегмент|段错误|セグ|세그|Maschinenbefehl|Bus-|Убито|已杀|Getötet|已放弃"
 _CORE = r"\(.{0,40}(?:core|Speicherabzug|noyau|núcleo|памяти|核心|コア).{0,30}\)"
 # `./job.sh: line 12: 24905 Killed   python train.py`, `[1]+  Killed   python …`
-_JOB = r"(?:: (?:line|Zeile|ligne|línea|linha|строка|行) ?\d+:\s+\d+ |^\[\d+\][+-]?\s+(?:\d+ )?)"
+_JOB = (
+    r"(?:[:：] ?(?:(?:line|Zeile|ligne|línea|linha|строка|行) ?\d+|第 ?\d+ ?行) ?[:：]\s+\d+ |"
+    r"^\[\d+\][+-]?\s+(?:\d+ )?)"
+)
 _SHELL = [
     (name, re.compile(rf"(?:^|^\s*\d+ |tasks? [\d,-]+: |{_JOB})(?:{words})(?:\s*{_CORE})?(?:\s{{2,}}\S.*)?\s*$"))
     for name, words in _WORDS.items()
@@ -55,11 +58,14 @@ _ZSH = re.compile(
     r"(terminated)|(hangup)|(trace trap))\b"
 )
 _ZSH_SIGNALS = ("SIGKILL", "SIGSEGV", "SIGABRT", "SIGILL", "SIGBUS", "SIGTERM", "SIGHUP", "SIGTRAP")
+# macOS adds its own numbers, of which some mean another signal on Linux.
 _MACOS = re.compile(
-    r"^(?:.*: line \d+:\s+\d+ )?(?:Killed|Segmentation fault|Abort trap|Illegal instruction|Bus error|Terminated|"
-    r"Trace/BPT trap): (\d+)\b"
+    r"^(?:.*: line \d+:\s+\d+ )?(?:(Killed)|(Segmentation fault)|(Abort trap)|(Illegal instruction)|(Bus error)|"
+    r"(Terminated)|(Hangup)|(Trace/BPT trap)): \d+\b"
 )
-_GDB = re.compile(r"(?:received signal|\*\*\* Received signal|signal(?: number)?) (?:(SIG\w+)|(\d+)) ?(?:,|\*\*\*|\()")
+_GDB = re.compile(
+    r"(?:received signal|\*\*\* Received signal|signal(?: number)?) (?:(SIG\w+)|(\d{1,3})) ?(?:,|\*\*\*|\()"
+)
 _ABORTS = re.compile(
     r"^Check failed: |^libc\+\+abi(?:\.dylib)?: terminating|^terminate called|^Fatal Python error: Aborted|Check "
     r"failed: .*(?:Aborted|core dumped)|\bAbort message:"
@@ -70,12 +76,13 @@ _CODE = re.compile(
     r"(?i)(?:process finished with|exited? with|exited? \(?with a non-zero|terminated with|failed with|"
     r"returned(?: non-zero)?|finished with|ended with)[ :(]{1,3}"
     r"(?:a )?(?:non-zero )?(?:exit|error|status|return)?[ -]?(?:exit )?(?:code|status|value)?[ :=]{1,3}"
-    r"(?:is )?\(?(?P<code>-?\d+|0x[0-9A-Fa-f]+)(?!\S*[./]\d)"
-    r"|^\s*(?:exit[ _]?(?:code|status)|ExitCode|exitCode)\"?\s*[:=]?\s+(?P<plain>-?\d+)\b"
-    r"|Exit code is (?P<yarn>\d+)|exit status (?P<go>\d+)$"
+    r"(?:is )?\(?(?P<code>-?\d{1,12}|0x[0-9A-Fa-f]{1,16})(?!\S*[./]\d)"
+    r"|^\s*(?:exit[ _]?(?:code|status)|ExitCode|exitCode)\"?\s*[:=]?\s+(?P<plain>-?\d{1,12})\b"
+    r"|Exit code is (?P<yarn>\d{1,12})|exit status (?P<go>\d{1,12})$"
 )
 _DIED = re.compile(
-    r"died with <Signals\.(SIG\w+)|(?:terminated|killed) by signal:? ?(?:(SIG\w+)|(\d+))|exited on signal (\d+)|"
+    r"died with <Signals\.(SIG\w+)|(?:terminated|killed) by signal:? ?(?:(SIG\w+)|(\d{1,3}))|exited on signal "
+    r"(\d{1,3})|Abnormal termination \(signal (\d{1,3})\)|"
     r"signal: (killed|aborted|segmentation fault|terminated)"
 )
 _WINDOWS = re.compile(r"-1073[67]\d{5}\b|\b322122\d{4}\b|\b0x[Cc]0000[0-9A-Fa-f]{3}\b")
@@ -149,7 +156,11 @@ _VERDICTS: list[tuple[str, str, re.Pattern[str]]] = [
         ),
         ("HTCondor", "asked", r"Job was aborted by the user|via condor_rm"),
         ("Kubernetes", "memory", r"OOMKilled|Evicted.*memory|low on resource: memory|reason: Evicted.*memory"),
-        ("Kubernetes", "time-limit", r"DeadlineExceeded\b.*(?:active|deadline)|active longer than specified deadline"),
+        (
+            "Kubernetes",
+            "time-limit",
+            r"Reason: +DeadlineExceeded|active (?:on the node )?longer than (?:the )?specified deadline",
+        ),
         (
             "Kubernetes",
             "preempted",
@@ -190,10 +201,7 @@ _VERDICTS: list[tuple[str, str, re.Pattern[str]]] = [
         ),
     ]
 ]
-_HINT = re.compile(
-    r"(?i)limit|memory|TERM_|oom|cancelled|deadline|evict|preempt|killed|aborted by the user|condor|deleted|node "
-    r"fail|shutting down|timeout|spot instance|h_rt|h_vmem"
-)
+LONGEST_VERDICT = 1000
 _KERNEL = re.compile(r"segfault at |trap invalid opcode|general protection|NVRM: Xid|Killed process|oom-kill:")
 
 
@@ -213,7 +221,7 @@ class Endings:
 def _read(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     if _KERNEL.search(text):
         yield "kernel", {"line": text[:500]}
-    if _HINT.search(text):
+    if len(text) < LONGEST_VERDICT:
         for by, why, pattern in _VERDICTS:
             if pattern.search(text):
                 yield "verdict", {"by": by, "why": why}
@@ -246,7 +254,7 @@ def _signal_in(text: str) -> str | None:
                 return name
         macos = _MACOS.match(text)
         if macos:
-            return _name_of(int(macos[1]))
+            return next(name for name, word in zip(_ZSH_SIGNALS, macos.groups(), strict=True) if word)
     if text.startswith("^C"):
         return "SIGINT"
     if _ABORTS.search(text) or _FAULTS.search(text):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import codecs
 import gzip
 import re
+import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, cast
 
 CHUNK = 1 << 20
-LONGEST = 1 << 16  # of one line; the rest of it is cut
+LONGEST = 1 << 13  # characters of one line; the rest of it is cut
 KEEP = 40  # lines of one shape, and then the last of each streak
 MANY_SHAPES = 4_000  # from here on the first line of a shape is enough
 MOST_SHAPES = 20_000
@@ -26,15 +27,15 @@ _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\
 _BARE_COLOUR = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3})*)m")  # colours whose escape character was lost on the way
 # Where one program's line was glued to another's: TensorFlow's and absl's log lines, Python's logging, a traceback.
 _GLUED = re.compile(
-    r"(?<=\S)(?=\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWEF] [\w/])|(?<=\S)(?=[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ "
-    r"+\d+ \S+\])"
+    r"(?<=\S)(?=\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWEF] [\w/])|(?<=\S)(?=[IWEF]\d{4} \d\d:\d\d:\d+\.\d+ "
+    r"+\d+ \S+\])|(?<=[\d.])(?=[IWEF] (?:tensorflow|external|xla)/)"
     r"|(?<=\d )(?=Epoch \d+/\d+\s+\d+/\d+)|(?<=[^\s'\"`])(?=WARNING:tensorflow:)|(?<=\d )(?=WARNING:tensorflow:)|"
-    r"(?<=[\w.)])(?=(?:Killed|Segmentation fault|Aborted|Terminated)(?: \(core dumped\))?$)|"
+    r"(?<=[\w.)])(?<!OOM)(?=(?:Killed|Segmentation fault|Aborted|Terminated)(?: \(core dumped\))?$)|"
     r"(?<=[^\s'\"`])(?=Traceback \(most recent call last\))"
 )
 # What mpirun, Ray, docker compose and Kubernetes put before every line.
 _PREFIX = re.compile(
-    r"\[\d+,\d+\]<std(?:err|out)>: ?|\(\w+ pid=\d+[^)]*\) ?|[\w.-]+ +\| (?=\S|\s)|E {3,}(?=\S)"
+    r"\[\d+,\d+\]<std(?:err|out)>:|\(\w+ pid=\d+[^)]*\) ?|[\w.-]+ +\| (?=\S|\s)|E {3,}(?=\S)"
     r"|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d) (?:std(?:err|out) [FP] )?"
 )
 
@@ -69,6 +70,8 @@ class Repeats:
         self._seen: dict[int, int] = {}
 
     def is_one(self, line: bytes) -> bool:
+        if line.startswith(b"Epoch "):
+            return False  # what comes before and after it counts
         shape = hash(line.translate(None, _CHANGES))
         seen = self._seen
         count = seen.get(shape, 0)
@@ -131,8 +134,11 @@ def _chunks(stream: BinaryIO, reading: Reading, name: str) -> Iterator[bytes]:
     """The bytes of the file as UTF-8, whatever they were; refuses what is no text."""
     first = stream.read(CHUNK)
     if first[:2] == b"\x1f\x8b":
-        stream = cast(BinaryIO, gzip.GzipFile(fileobj=cast(BinaryIO, _Again(first, stream))))
+        stream = cast(BinaryIO, _Unpacked(gzip.GzipFile(fileobj=cast(BinaryIO, _Again(first, stream)))))
         first = stream.read(CHUNK)
+        if not first:
+            raise NotALog(f"{name} cannot be unpacked: it begins like a gzip file and is none, or is cut off")
+    first = first.removeprefix(codecs.BOM_UTF8)
     encoding = _encoding(first)
     if encoding is None and _is_binary(first):
         raise NotALog(f"{name} is not a text: it looks like a binary file, not like what a program prints")
@@ -142,6 +148,22 @@ def _chunks(stream: BinaryIO, reading: Reading, name: str) -> Iterator[bytes]:
         reading.bytes += len(chunk)
         yield decoder.decode(chunk).encode() if decoder else chunk
         chunk = stream.read(CHUNK)
+
+
+class _Unpacked:
+    """A gzip file up to the place where it breaks off."""
+
+    def __init__(self, packed: gzip.GzipFile) -> None:
+        self._packed = packed
+
+    def read(self, size: int = -1) -> bytes:
+        read = b""
+        try:
+            while len(read) < size and (piece := self._packed.read1(size - len(read))):
+                read += piece
+        except (EOFError, OSError, zlib.error):
+            pass
+        return read
 
 
 class _Again:

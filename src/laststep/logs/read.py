@@ -16,6 +16,7 @@ from laststep.logs.lines import Line, Reading, Repeats, worth_reading
 from laststep.logs.tracebacks import Tracebacks
 
 FIRST, LAST = 10_000, 20_000  # lines that are kept of the beginning and of the end
+MOST_EVENTS = 10_000
 # What a process prints once, when TensorFlow is loaded, and a shell's prompt before it.
 _STARTS = re.compile(
     r"This TensorFlow binary is optimized|Successfully opened dynamic library (?:lib)?cudart|"
@@ -24,7 +25,7 @@ _STARTS = re.compile(
     r"?(?:\S+[/\\])?python[\d.]*(?:\.exe)? \S"
 )
 _FATAL = re.compile(
-    r"^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: F |F\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ )[\w/.]+:\d+\]|^F tensorflow/"
+    r"^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: F |F\d{4} \d\d:\d\d:\d+\.\d+ +\d+ )[\w/.]+:\d+\]|^F tensorflow/"
 )
 _WARNING = re.compile(r"WARNING:(?:tensorflow|absl):(?P<logged>.*)|(?P<category>\b\w*Warning): (?P<message>.*)")
 _RAN_OUT = re.compile(r"input ran out of data")
@@ -49,7 +50,7 @@ class Story:
     @property
     def last_progress(self) -> float:
         """The line at which training was last seen to move on."""
-        epochs = [event.time for event in self.events if event.kind == "epoch" and not event.get("open")]
+        epochs = [float(e.get("moved_at") or 0) if e.get("open") else e.time for e in self.events if e.kind == "epoch"]
         counted = [event.time for event in self.events if event.kind == "progress" and event.get("moved")]
         # One more sign of life after an error is what was on its way already: threads, buffers.
         return max([*epochs, *counted[:-1]], default=0.0)
@@ -75,9 +76,7 @@ class _Teller:
     def __init__(self) -> None:
         self._runs = 1
         self._candidate: int | None = None  # the line at which another run may have begun
-        self._anew()
-
-    def _anew(self) -> None:
+        self._was_over = False
         self._first: list[Line] = []
         self._last: deque[Line] = deque(maxlen=LAST)
         self._events: list[Event] = []
@@ -85,13 +84,17 @@ class _Teller:
         self._monitor: dict[str, Any] = {}
 
     def take(self, line: Line) -> bool:
-        """True when the line begins another run."""
-        anew = self._another_begins(line)
+        """True when another run was seen to have begun."""
+        self._note_a_start(line)
         (self._first if len(self._first) < FIRST else self._last).append(line)
+        anew = False
         for event in self._tell(line):
             self._events.append(event)
-            if event.kind == "fit" and self._candidate is not None and event.get("initial_epoch") == 0:
+            if self._candidate is not None and event.time >= self._candidate and self._is_another_runs(event):
                 self._split_at(self._candidate)
+                anew = True
+        if len(self._events) > 2 * MOST_EVENTS:  # epochs and counters without end
+            del self._events[MOST_EVENTS // 2 : -MOST_EVENTS // 2]
         return anew
 
     def finish(self, reading: Reading) -> Story:
@@ -101,27 +104,25 @@ class _Teller:
         story.events = list(_as_it_ended(story))
         return story
 
-    def _another_begins(self, line: Line) -> bool:
-        if not _STARTS.search(line.text) or not (self._events or self._tracebacks.is_open):
-            return False
-        if self._is_over():
-            self._events.clear()
-            self._runs += 1
-            self._anew()
-            return True
-        if self._bars.fits and self._candidate is None:
-            self._candidate = line.number  # a child of the same run, unless epochs begin anew
-        return False
+    def _note_a_start(self, line: Line) -> None:
+        """A process begins here: of another run, if one was seen to end before; or a child, or another rank."""
+        if not _STARTS.search(line.text):
+            return
+        self._events += self._tracebacks.end()
+        if self._events and self._candidate is None:
+            ended = self._endings.ended_at is not None or any(e.kind == "exception" for e in self._events[-3:])
+            self._candidate, self._was_over = line.number, ended
 
-    def _is_over(self) -> bool:
-        """Whether what came before was seen to end."""
-        if self._endings.ended_at is not None or self._tracebacks.is_open:
-            return True
-        return any(event.kind == "exception" for event in self._events[-3:])
+    def _is_another_runs(self, event: Event) -> bool:
+        """After an end, anything that a run shows; otherwise only epochs that begin anew."""
+        if event.kind == "fit":
+            return bool(self._was_over or event.get("initial_epoch") == 0)
+        return self._was_over and event.kind in ("epoch", "progress", "exception", "end", "verdict", "stop")
 
     def _split_at(self, number: int) -> None:
         self._runs += 1
         self._candidate = None
+        self._endings.ended_at = None
         self._events = [event for event in self._events if event.time >= number]
         self._first = [line for line in (*self._first, *self._last) if line.number >= number][:FIRST]
         self._last.clear()
@@ -168,7 +169,8 @@ class _Teller:
 
 def _went_on(story: Story, error: Event) -> bool:
     """Whether training moved on after an error. What print() wrote may have been buffered and come after it."""
-    if any(event.kind == "epoch" and not event.get("open") and event.time > error.time for event in story.events):
+    epochs = [event for event in story.events if event.kind == "epoch"]
+    if any((float(e.get("moved_at") or 0) if e.get("open") else e.time) > error.time for e in epochs):
         return True
     if error.time >= story.last_progress:
         return False

@@ -21,7 +21,7 @@ _BEGINS = re.compile(
 _FRAME = re.compile(r'^\s*File "(?P<file>[^"]+)", line (?P<line>\d+)(?:, in (?P<function>\S+))?')
 _CELL = re.compile(
     r"^(?:File )?(?P<file><ipython-input-[^>]+>|(?:[A-Za-z]:)?[^\s:()]+\.pyc?|Input In \[\d+\]|Cell In\[\d+\])"
-    r"(?::(?P<line>\d+)|, line (?P<nth>\d+))?(?:,)? in (?P<function>[^\s(]+)"
+    r"(?::(?P<line>\d+)|, line (?P<nth>\d+))?(?:,? in (?P<function>[^\s(]+)|$)"
 )
 _ARROW = re.compile(r"^-+> ?(?P<line>\d+)\s(?P<text>.*)")
 _THREAD = re.compile(r"^\s*Exception in thread (?P<name>[^\s:]+)")
@@ -33,13 +33,16 @@ _ERROR = re.compile(
     r"[a-z_]+(?:\.\w+)*\.(?:error|timeout|herror|gaierror)|[A-Za-z_][\w.]*\.[A-Z]\w*)"
     r"(?: \(see above for traceback\))?(?:: ?(?P<message>.*))?$"
 )
-_NOT_ONE = re.compile(r"^(?:\w*Warning|Mean\w*Error|(?:Root)?Mean\w*|\w*Metric)\b|^[\w.]+: [-+\d.eE]+$")
+_NOT_ONE = re.compile(
+    r"^(?:\w*Warning|Mean\w*Error|(?:Root)?Mean\w*|\w*Metric)\b|^[\w.]+: [-+]?\d[-+\d.eE]*(?:,|\s?%|\s?\(|$)"
+)
+_SPEAKS_ALONE = ("KeyboardInterrupt", "AssertionError", "MemoryError", "RecursionError", "NotImplementedError")
 _CHAINED = re.compile(r"^(?:During handling of the above exception|The above exception was the direct cause)")
 # What ends a message: another program's line, the next epoch, a shell's prompt, a batch system's page.
 _NOT_MESSAGE = re.compile(
     r"^(?:\d{4}-\d\d-\d\d[ T]\d\d:\d\d|[IWEF]\d{4} \d\d:|Epoch \d+/|\s*\d+/\d+ [\[━]|WARNING:|INFO:|DEBUG:|"
     r"-{40,}$|={40,}$|"
-    r"Sender: LSF|slurmstepd|srun:|\[?\(?[\w.-]+\)?@[\w.-]+|PS [A-Z]:|Process finished|wandb:|\S+@\S+[:$#]|"
+    r"Sender: LSF|slurmstepd|srun:|\[?(?:\([\w.-]+\) ?)?[\w.-]+@[\w.-]+|PS [A-Z]:|Process finished|wandb:|\S+@\S+[:$#]|"
     r"(?:Exception ignored in|Terminated|Killed|Aborted|Segmentation fault)\b|\s*\d+%\|)"
 )
 
@@ -114,7 +117,7 @@ class Tracebacks:
 
     def _is_error(self, found: re.Match[str], text: str) -> bool:
         """Without a traceback above: only a class that says what it is."""
-        if _NOT_ONE.match(text) or (found["message"] is None and text != "KeyboardInterrupt"):
+        if _NOT_ONE.match(text) or (found["message"] is None and text not in _SPEAKS_ALONE):
             return False
         return bool(re.search(r"(?:Error|Exception|Interrupt)$", found["type"]))
 

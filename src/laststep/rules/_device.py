@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from laststep.finding import Evidence
 from laststep.reports import words
 from laststep.rules._said import Said, all_said, compiled, said
+from laststep.rules._tensors import shape
 from laststep.run import Run
 
 _UNITS = {"B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -38,7 +39,7 @@ _STATS = re.compile(
     r"\b(?P<name>Limit|InUse|MaxInUse|NumAllocs|MaxAllocSize|Reserved|LargestFreeBlock):\s+(?P<value>[\d.]+(?:[KMGT]i?B|B)?)"
 )
 _ASKED = re.compile(r"trying to allocate (?P<asked>[\d.]+ ?[KMGT]i?B|[\d.]+ ?B|\d+)")
-_FREE_CHUNK = re.compile(r"Free  ?at \w+ (?:of size )?(?P<size>\d+)")
+_FREE_CHUNK = re.compile(r"Free  ?at \w+ (?:of size )?(?P<size>\d{1,18})")
 _TORCH = re.compile(
     r"total capacity of (?P<total>[\d.]+ [KMG]iB).*?of which (?P<free>[\d.]+ [KMG]iB) is free"
     r"(?:.*?this process has (?P<mine>[\d.]+ [KMG]iB))?(?:.*?(?P<unused>[\d.]+ [KMG]iB) is reserved by PyTorch "
@@ -79,13 +80,13 @@ class Shortage:
 
     @property
     def shape(self) -> list[int]:
-        return [int(length) for length in self.message.get("shape").split(",") if length]
+        return [length for length in shape(self.message.get("shape")) if length is not None]
 
     def figures(self) -> tuple[Evidence, ...]:
         told = []
         if self.asked:
-            shape = f" (a tensor of shape {self.shape})" if self.shape else ""
-            told.append(f"{words.size(self.asked)} were asked for{shape}")
+            tensor = f" (a tensor of shape {self.shape})" if self.shape else ""
+            told.append(f"{words.size(self.asked)} were asked for{tensor}")
         if self.limit:
             told.append(f"{words.size(self.in_use)} of {words.size(self.limit)} were in use")
         if self.largest_free:
@@ -115,15 +116,15 @@ def shortage(run: Run) -> Shortage | None:
 
 def bytes_of(text: str) -> int:
     """`2.50GiB`, `123 bytes` as a number."""
-    found = re.match(r"([\d.]+)\s*([KMGT]?)", text.strip())
+    found = re.match(r"(\d{1,18}(?:\.\d+)?)\.?\s*([KMGT]?)", text.strip())
     if not found or not found[1].strip("."):
         return 0
     return int(float(found[1].rstrip(".")) * _UNITS[found[2] or "B"])
 
 
 def _bytes_of_tensor(message: Said) -> int:
-    shape = [int(length) for length in message.get("shape").split(",") if length]
-    return math.prod(shape) * _TYPE_SIZES.get(message.get("dtype"), 4) if shape else 0
+    sizes = [length for length in shape(message.get("shape")) if length is not None]
+    return math.prod(sizes) * _TYPE_SIZES.get(message.get("dtype"), 4) if sizes else 0
 
 
 def _asked_in(text: str) -> int:

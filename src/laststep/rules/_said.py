@@ -15,6 +15,8 @@ from laststep.rules._shared import fit_place, no, place_of_fault, progress, went
 from laststep.run import Run
 
 MOST_QUOTED = 220
+LONGEST = 16_000  # of a message, in which TensorFlow puts the point at the end
+LONGEST_LINE = 2_000
 WRAPPED = 78  # a line of this length may go on in the next
 # What follows an error and is never its cause: another rule that knows more about it goes first.
 ECHOES_OF_OPS = ("unhandled-exception", "callback-raised", "aborted", "killed-by-signal", "script-exited")
@@ -107,10 +109,14 @@ def _console_may_tell(run: Run) -> bool:
     )
 
 
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST // 2] + "\n…\n" + text[-LONGEST // 2 :]
+
+
 def all_said(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Iterator[Said]:
     """Where the message stands: in the errors that ended it, then on the console after the last sign of progress."""
     for event in failures(run):
-        text = f"{event.get('type')}: {event.get('message')}"
+        text = _shortened(f"{event.get('type')}: {event.get('message')}")
         inner = (f"{each['type']}: {each['message']}" for each in event.get("because_of") or [])
         for message in (text, *inner, text.replace("\n", "")):  # a terminal may have wrapped it anywhere
             yield from (Said(found, event) for pattern in patterns for found in [pattern.search(message)] if found)
@@ -121,6 +127,7 @@ def all_said(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Iter
             if line.number < last:
                 continue
             text = line.text + after.text if after is not None and len(line.text) >= WRAPPED else line.text
+            text = text[:LONGEST_LINE]
             for pattern in patterns:
                 found = pattern.search(text)
                 if found and found.start() < len(line.text):

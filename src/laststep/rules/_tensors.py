@@ -94,7 +94,11 @@ def labels(run: Run) -> Labels | None:
 
 def shape(text: str) -> Shape:
     """`None, 28, 28` or `?,10` as numbers; None for what is not known."""
-    return tuple(int(part) if part.isdigit() else None for part in re.split(r"[,\s]+", text.strip(" ,")) if part)
+    return tuple(
+        int(part) if part.isdecimal() and len(part) < 16 else None
+        for part in re.split(r"[,\s]+", text.strip(" ,"))
+        if part
+    )
 
 
 def spoken(sizes: Shape) -> str:

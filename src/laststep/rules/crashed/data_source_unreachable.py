@@ -21,8 +21,8 @@ SAID = compiled(
     r"config)[^\n]*internet",
     r"An error occurred \((?:SlowDown|RequestTimeout|503|InternalError)\) when calling|Unable to locate "
     r"credentials|Could not connect to the endpoint URL",
-    r"(?:^|\.)(?:ConnectionRefusedError|ConnectionResetError|ConnectionError|TimeoutError|socket\.timeout|"
-    r"timeout)\b: ?[^\n]*(?!.*grpc)",
+    r"(?:^|\.)(?:ConnectionRefusedError|ConnectionResetError|ConnectionError|TimeoutError|"
+    r"socket\.timeout)\b: ?[^\n]*(?!.*grpc)",
     r"(?i)\b(?:gs|s3|hdfs)://\S+[^\n]*(?:unavailable|timed out|failed|could not)",
 )
 

@@ -49,9 +49,13 @@ def unhandled_exception(run: Run) -> Answer:
         cause=f"{kind} was raised{thread}{_at(where)} and nobody caught it.",
         confidence=confidence,
         evidence=tuple(evidence),
-        remedies=(Remedy("Start at your own line above; the whole stack is in `laststep why -v`"),),
+        remedies=(Remedy(f"Start at your own line above; `laststep {_verb(run)} -v` shows the whole stack"),),
         where=where,
     )
+
+
+def _verb(run: Run) -> str:
+    return "diagnose" if run.is_log else "why"
 
 
 def _at(where: object) -> str:

@@ -11,7 +11,7 @@ from laststep.reports import words
 from laststep.run import Fit, Run
 
 PHANTOM = 0.02  # of the others' time for each step: such an epoch had no data, whatever its bar shows
-_COUNT = re.compile(r"in this case, (?P<batches>[\d.]+) batches")
+_COUNT = re.compile(r"in this case, (?P<batches>\d{1,15}(?:\.\d+)?) batches")
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def _delivered(fit: Fit, epoch: Event) -> int:
     later = [other.get("step_seconds") or 0.0 for other in fit.epochs[1:]]  # the first one also traces and compiles
     if own is None or len(later) < 2:
         return count
-    usual = max(later)
+    usual = min(max(later), fit.epochs[0].get("step_seconds") or 0.0)  # one slow epoch is no rule
     losses = [value for name, value in (epoch.get("metrics") or {}).items() if name == "loss"]
     nothing = own < PHANTOM * usual and (usual > 1e-3 or losses == [0.0])
     return 0 if nothing or (losses == [0.0] and own < 0.5 * usual) else count

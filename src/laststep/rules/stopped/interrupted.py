@@ -32,6 +32,8 @@ def interrupted(run: Run) -> Answer:
     """
     error = _keyboard_interrupt(run)
     received = reached_us(run, "SIGINT")
+    if error is None and any(event.get("why") == "asked" for event in run.all("verdict")):
+        return no("the batch system says who ended it")
     if not killed_with(run, 2, "SIGINT") and error is None and received is None:
         return no("no SIGINT and no KeyboardInterrupt was seen")
     if run.uncaught is None and run.exit_code == 0 and all(fit.complete for fit in run.fits[-1:]):
