@@ -377,6 +377,7 @@ CHANGES_EACH_TIME = (
     (re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: "), b"<time>: "),
     (re.compile(rb"0x[0-9a-fA-F]+"), b"0x<address>"),
     (re.compile(rb"(?<=tempstate)\d+"), b"<number>"),  # a checkpoint that is being written
+    (re.compile(rb"__autograph_generated_file\w+"), b"__autograph_generated_file"),
     # how many operations the process had made before: those of our probes count too
     (re.compile(rb"(?<=\[Op:__inference_)(\w+)_\d+(?=\])"), rb"\1_<number>"),
     (re.compile(rb"\{grpc_(?:message|status):[^}]*\}"), b"{grpc}"),  # in any order

@@ -99,7 +99,7 @@ class Run:
     def of_log(cls, story: Story, name: str) -> Run:
         """A run of which nothing is there but what it printed."""
         told = {"file": name, "lines": story.reading.lines, "bytes": story.reading.bytes, "runs": story.runs}
-        log = Event(0.0, "log", told | {"left_out": story.reading.left_out, "rubbish": story.reading.rubbish}, "log")
+        log = Event(0.0, "log", told | {"rubbish": story.reading.rubbish}, "log")
         run = cls(id=name, events=(log, *story.events))
         run.__dict__["story"] = story
         return run

@@ -141,7 +141,6 @@ def test_the_figures_of_the_log() -> None:
         "lines": 8,
         "bytes": len(OPEN_EPOCH + TRACEBACK),
         "runs": 1,
-        "left_out": 0,
         "rubbish": 0,
     }
 
@@ -197,7 +196,7 @@ def test_a_log_cut_at_many_bytes_is_judged() -> None:
     assert 2800 < len(MIXED) < 3400
     ends = {found.start() for found in re.finditer(rb"[\r\n]", MIXED)}
     for cut in range(len(MIXED) + 1):
-        if cut % 13 == 0 or {cut - 1, cut} & ends:
+        if cut % 17 == 0 or {cut - 1, cut} & ends:
             assert sound(MIXED[:cut]) is not None
 
 
@@ -225,13 +224,13 @@ def test_shuffled_lines_are_judged() -> None:
 
 
 @given(st.lists(st.sampled_from(LINES), max_size=40), st.sampled_from(["\n", "\r\n", "\r", "", "\x08"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_any_order_of_known_lines_with_any_end(lines: list[str], end: str) -> None:
     sound(end.join(lines).encode())
 
 
 @given(st.binary(max_size=3000))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_any_bytes(data: bytes) -> None:
     sound(data)
 
@@ -242,13 +241,13 @@ def test_any_bytes_that_begin_like_gzip(rest: bytes) -> None:
 
 
 @given(st.text(max_size=2000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_any_text(text: str) -> None:
     sound(text.encode("utf-8", "surrogatepass"))
 
 
 @given(st.sampled_from([name for name in LOGS if not name.startswith("long ")]), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_log_with_a_hole_or_a_foreign_piece(name: str, data: st.DataObject) -> None:
     log = LOGS[name].encode()
     first, last = sorted(data.draw(st.tuples(st.integers(0, len(log)), st.integers(0, len(log)))))

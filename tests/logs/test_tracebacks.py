@@ -318,7 +318,6 @@ def test_what_a_loop_prints_after_an_exception_may_have_been_buffered_before_it(
     assert cause("".join(steps[:4]) + TRACEBACK + "".join(steps[4:])) == "unhandled-exception"
 
 
-@pytest.mark.xfail(strict=True, reason="an epoch that is open after it is no sign that training went on")
 def test_a_logged_exception_and_the_log_ends_in_the_next_epoch() -> None:
     diagnosis = answer(f"{epochs(1, 3)}{LOGGED}Epoch 2/3\n{bar2(10, 100)}\r{bar2(40, 100)}\n")
     assert diagnosis.findings == ()

@@ -21,7 +21,7 @@ LAST = 400  # lines of the end, kept whatever their shape
 # What differs from one line to the next of the same shape: numbers, and a progress bar's picture.
 _CHANGES = b"0123456789.=>+-eE#%:\xe2\x94\x81\x96\x88\x80\x95\xb8\xb6\x8f\x8e\x8d\x8c\x8b\x8a\x89| "
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\r\x08\x1b\x07\x0c"))
-_TELLING = re.compile(rb"rror|xception|illed|ailed|: nan|Epoch|bort|exit code|memory")
+_TELLING = re.compile(rb"rror|xception|illed|ailed|: nan|Epoch|bort|exit code|memory|Traceback|File \"")
 _UNSEEN = {code: None for code in range(32) if code != 9}
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]|\x1b[=>78MDEHc]")
 _BARE_COLOUR = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3})*)m")  # colours whose escape character was lost on the way
@@ -56,7 +56,6 @@ class Reading:
 
     lines: int = 0
     bytes: int = 0
-    left_out: int = 0
     rubbish: int = 0
 
 
@@ -82,6 +81,10 @@ class Repeats:
         seen[shape] = count + 1
         return False
 
+    @property
+    def are_full(self) -> bool:
+        return len(self._seen) >= MOST_SHAPES
+
     def forget(self) -> None:
         self._seen.clear()
 
@@ -91,10 +94,9 @@ def worth_reading(stream: BinaryIO, reading: Reading, repeats: Repeats, name: st
     skipped: tuple[int, bytes] | None = None
     last: deque[tuple[int, bytes]] = deque(maxlen=LAST)
     is_one = repeats.is_one
-    for number, raw in _numbered(_chunks(stream, reading, name)):
+    for number, raw in _numbered(_chunks(stream, reading, name), repeats):
         if is_one(raw):
             skipped = (number, raw)
-            reading.left_out += 1
             last.append(skipped)
             continue
         if skipped is not None:
@@ -108,26 +110,48 @@ def worth_reading(stream: BinaryIO, reading: Reading, repeats: Repeats, name: st
         reading.lines = number
 
 
-def _numbered(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+def _numbered(chunks: Iterable[bytes], repeats: Repeats) -> Iterator[tuple[int, bytes]]:
     """Each line, and each picture of a progress bar in it, with the line's number in the file."""
-    rest = b""
+    rest = end = b""
     number = 0
     for chunk in chunks:
-        lines = (rest + chunk).replace(b"\r\n", b"\n").replace(b"\x08", b"\r").split(b"\n")
-        rest = lines.pop()
-        for line in lines:
-            number += 1
-            if b"\r" in line:
-                for picture in line.split(b"\r"):
-                    if picture:
-                        yield number, picture
-            elif line:
-                yield number, line
+        block = (rest + chunk).replace(b"\r\n", b"\n").replace(b"\x08", b"\r")
+        if repeats.are_full:  # no two lines are alike: from here on only those are looked at that may tell something
+            whole = block.rfind(b"\n") + 1
+            block, rest = block[:whole], block[whole:]
+            yield from _telling(block, number)
+            number += block.count(b"\n")
+            end = (end + block)[-LAST * 80 :]
+        else:
+            lines = block.split(b"\n")
+            rest = lines.pop()
+            for line in lines:
+                number += 1
+                if b"\r" in line:
+                    for picture in line.split(b"\r"):
+                        if picture:
+                            yield number, picture
+                elif line:
+                    yield number, line
         if len(rest) > LONGEST:  # a line without an end: what is complete in it goes on its way
             *pictures, rest = rest.split(b"\r")
             yield from ((number + 1, picture) for picture in pictures if picture)
             rest = rest[-LONGEST:]
+    last = end.split(b"\n")[1:-1]
+    yield from ((number - len(last) + place, line) for place, line in enumerate(last, 1) if line)
     yield from ((number + 1, picture) for picture in rest.split(b"\r") if picture)
+
+
+def _telling(block: bytes, number: int) -> Iterator[tuple[int, bytes]]:
+    """The lines of a block in which one of the words stands that errors are made of."""
+    done = 0
+    for found in _TELLING.finditer(block):
+        if found.start() < done:
+            continue
+        begin, end = block.rfind(b"\n", done, found.start()) + 1 or done, block.find(b"\n", found.end())
+        number += block.count(b"\n", done, begin) + 1
+        yield from ((number, picture) for picture in block[begin:end].split(b"\r") if picture)
+        done = end + 1
 
 
 def _chunks(stream: BinaryIO, reading: Reading, name: str) -> Iterator[bytes]:
