@@ -260,9 +260,17 @@ RAN_OUT = {
 
 @pytest.mark.parametrize(("log", "counted"), RAN_OUT.values(), ids=RAN_OUT)
 def test_data_that_ran_out(log: str, counted: str) -> None:
-    finding = answer(log).findings[0]
+    diagnosis = answer(log)
+    finding = diagnosis.findings[0]
     assert finding.rule == "data-exhausted"
     assert finding.evidence[0].says == f"batches in each epoch: {counted}"
+
+
+def test_data_that_ran_out_late_stopped_the_training() -> None:
+    late = f"Epoch 15/90\n{bar2(40, 100)}{RAN_OUT_2.format(9000)}{bar2(100, 100, clock='3s 30ms/step')}\n"
+    diagnosis = answer(epochs(14, 90) + late + "saved to wheels.keras\n")
+    assert diagnosis.findings[0].rule == "data-exhausted"
+    assert diagnosis.outcome == "stopped"
 
 
 NOT_RAN_OUT = {

@@ -150,6 +150,10 @@ def test_words_that_say_nothing_about_the_end(words: str) -> None:
     assert diagnosis.outcome == "finished"
 
 
+def test_a_count_of_the_killed_is_no_end() -> None:
+    assert answer(f"{ONE_FIT}Killed: 0, Failed: 0\n").findings == ()
+
+
 @pytest.mark.parametrize(("code", "outcome"), [(0, "finished"), (1, "stopped"), (2, "stopped")])
 @pytest.mark.parametrize(
     "words", ["Process finished with exit code {}", "Exited with exit code {}.", "train-1 exited with code {}"]
@@ -346,6 +350,26 @@ def test_a_verdict_after_which_training_went_on_was_about_another_process() -> N
     kernel = "[ 911.1] Out of memory: Killed process 4411 (firefox) total-vm:9000000kB\n"
     diagnosis = answer(epochs(1, 2) + kernel + epochs(1, 2, first=2))
     assert (diagnosis.findings, diagnosis.outcome) == ((), "finished")
+
+
+MOVING = "Epoch 1/9\n" + "\r".join(bar2(done, 100) for done in range(30, 41)) + "\n"
+ERRORS = {
+    "time-limit-reached": f"{SLURM} DUE TO TIME LIMIT ***\n",
+    "killed-by-signal": "Killed\n",
+    "unhandled-exception": TRACEBACK,
+    "gpu-out-of-memory": "2020-05-04 03:02:01.123456: E tensorflow/stream_executor/cuda/cuda_driver.cc:828] failed to "
+    "allocate 2.20G: CUDA_ERROR_OUT_OF_MEMORY: out of memory\n",
+}
+
+
+@pytest.mark.parametrize("rule", ERRORS)
+def test_one_more_picture_of_the_bar_was_on_its_way_already(rule: str) -> None:
+    assert cause(f"{MOVING}{ERRORS[rule]}{bar2(41, 100)}\n") == rule
+
+
+def test_a_cancelled_job_may_print_until_it_is_killed() -> None:
+    after = "\r".join(bar2(done, 100) for done in range(41, 60))
+    assert cause(f"{MOVING}{ERRORS['time-limit-reached']}{after}\n") == "time-limit-reached"
 
 
 def test_a_verdict_goes_before_the_traceback_that_it_left_behind() -> None:

@@ -14,6 +14,7 @@ from printed import (
     ESC,
     ONE_FIT,
     OPEN_EPOCH,
+    RAN_OUT_2,
     TRACEBACK,
     answer,
     bar2,
@@ -309,14 +310,62 @@ def test_one_different_line_among_many_alike_is_there() -> None:
     assert [line.number for line in told.lines if "nan" in line.text] == [70_001]
 
 
-def test_an_error_among_more_different_lines_than_are_remembered_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+LETTERS = "abcdfghijklmnop"
+DIFFERENT = [f"{a}{b}{c} {c}{a}" for a in LETTERS for b in LETTERS for c in LETTERS]
+PROSE = "\n".join(DIFFERENT) + "\n"
+
+
+@pytest.fixture
+def few_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with a log of gigabytes in which no two lines are alike."""
+    monkeypatch.setattr(lines, "CHUNK", 4096)
     monkeypatch.setattr(lines, "MANY_SHAPES", 40)
     monkeypatch.setattr(lines, "MOST_SHAPES", 200)
-    letters = "abcdfghijklmnop"
-    others = [f"{a}{b}{c}" for a in letters for b in letters for c in letters]
-    told = story("\n".join(others) + "\n" + TRACEBACK + "\n".join(reversed(others)))
-    assert len(others) > 3000
-    assert [event.get("type") for event in told.events] == ["KeyError"]
+
+
+@pytest.mark.usefixtures("few_are_remembered")
+@pytest.mark.parametrize("after", ["", "one more line\n", PROSE], ids=["at the end", "near the end", "in the middle"])
+def test_an_error_among_more_different_lines_than_are_remembered_is_there(after: str) -> None:
+    told = story(PROSE + TRACEBACK + after)
+    assert (told.reading.lines, told.reading.bytes) == (
+        (PROSE + TRACEBACK + after).count("\n"),
+        len(PROSE + TRACEBACK + after),
+    )
+    assert {event.get("type") for event in told.events} == {"KeyError"}
+    assert told.events[0].get("where")["line"] == 12
+    assert told.events[0].time == len(DIFFERENT) + 1
+
+
+@pytest.mark.usefixtures("few_are_remembered")
+def test_an_error_among_many_different_lines_is_there_once_and_with_its_own_words() -> None:
+    assert [event.get("message") for event in story(PROSE + TRACEBACK).events] == ["'speed'"]
+
+
+@pytest.mark.usefixtures("few_are_remembered")
+@pytest.mark.parametrize("after", ["one more line\n", PROSE], ids=["near the end", "in the middle"])
+def test_a_fit_among_many_different_lines(after: str) -> None:
+    diagnosis = answer(PROSE + ONE_FIT + after)
+    assert [fit.complete for fit in diagnosis.run.fits] == [True]
+    assert (diagnosis.findings, diagnosis.outcome) == ((), "finished")
+
+
+@pytest.mark.usefixtures("few_are_remembered")
+def test_an_end_among_many_different_lines_is_there_once() -> None:
+    words = "slurmstepd: error: *** JOB 8812 ON gpu07 CANCELLED AT 2025-03-04T05:06:07 DUE TO TIME LIMIT ***\n"
+    assert [event.kind for event in story(PROSE + words).events] == ["verdict"]
+
+
+@pytest.mark.usefixtures("few_are_remembered")
+@pytest.mark.parametrize(
+    ("words", "rule"),
+    [
+        (f"Epoch 1/5\n{BAR}\n{RAN_OUT_2.format(500)}", "data-exhausted"),
+        ("Segmentation fault (core dumped)\n", "segmentation-fault"),
+        ("TERM_RUNLIMIT: job over its run limit.\n", "time-limit-reached"),
+    ],
+)
+def test_other_words_among_many_different_lines(words: str, rule: str) -> None:
+    assert cause(PROSE + words + PROSE * 2) == rule
 
 
 def test_any_stream_of_bytes_will_do() -> None:

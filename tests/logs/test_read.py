@@ -196,12 +196,12 @@ def test_a_log_cut_at_many_bytes_is_judged() -> None:
     assert 2800 < len(MIXED) < 3400
     ends = {found.start() for found in re.finditer(rb"[\r\n]", MIXED)}
     for cut in range(len(MIXED) + 1):
-        if cut % 17 == 0 or {cut - 1, cut} & ends:
+        if cut % 29 == 0 or cut in ends:
             assert sound(MIXED[:cut]) is not None
 
 
 def test_a_log_that_begins_at_many_bytes_is_judged() -> None:
-    for first in range(0, len(MIXED), 61):
+    for first in range(0, len(MIXED), 97):
         assert sound(MIXED[first:]) is not None
 
 

@@ -329,6 +329,26 @@ def test_a_logged_exception_late_in_a_long_training() -> None:
     assert (diagnosis.findings, diagnosis.outcome) == ((), "finished")
 
 
+AT_THE_EXIT = {
+    "a finalizer": "Exception ignored in: <function Pool.__del__ at 0x7f0a>\n",
+    "an object": "Exception ignored in: <Finalize object, dead>\n",
+    "atexit": "Error in atexit._run_exitfuncs:\n",
+}
+
+
+@pytest.mark.parametrize("words", AT_THE_EXIT.values(), ids=AT_THE_EXIT)
+def test_an_exception_that_python_ignores_at_its_exit_ended_nothing(words: str) -> None:
+    diagnosis = answer(ONE_FIT + words + TRACEBACK)
+    assert (diagnosis.findings, diagnosis.outcome) == ((), "finished")
+
+
+@pytest.mark.parametrize("words", AT_THE_EXIT.values(), ids=AT_THE_EXIT)
+def test_an_exception_that_python_ignores_does_not_hide_the_one_before_it(words: str) -> None:
+    ignored = TRACEBACK.replace("KeyError: 'speed'", "AttributeError: 'NoneType' object has no attribute 'dumps'")
+    finding = answer(OPEN_EPOCH + TRACEBACK + words + ignored).findings[0]
+    assert "KeyError" in finding.cause
+
+
 INTERRUPTED = TRACEBACK.replace("KeyError: 'speed'", "KeyboardInterrupt")
 
 

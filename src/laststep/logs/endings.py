@@ -60,8 +60,8 @@ _ZSH = re.compile(
 _ZSH_SIGNALS = ("SIGKILL", "SIGSEGV", "SIGABRT", "SIGILL", "SIGBUS", "SIGTERM", "SIGHUP", "SIGTRAP")
 # macOS adds its own numbers, of which some mean another signal on Linux.
 _MACOS = re.compile(
-    r"^(?:.*: line \d+:\s+\d+ )?(?:(Killed)|(Segmentation fault)|(Abort trap)|(Illegal instruction)|(Bus error)|"
-    r"(Terminated)|(Hangup)|(Trace/BPT trap)): \d+\b"
+    r"^(?:.*: line \d+:\s+\d+ )?(?:(Killed: 9)|(Segmentation fault: 11)|(Abort trap: 6)|(Illegal instruction: 4)|"
+    r"(Bus error: 10)|(Terminated: 15)|(Hangup: 1)|(Trace/BPT trap: 5))\b"
 )
 _GDB = re.compile(
     r"(?:received signal|\*\*\* Received signal|signal(?: number)?) (?:(SIG\w+)|(\d{1,3})) ?(?:,|\*\*\*|\()"
@@ -78,6 +78,7 @@ _CODE = re.compile(
     r"(?:a )?(?:non-zero )?(?:exit|error|status|return)?[ -]?(?:exit )?(?:code|status|value)?[ :=]{1,3}"
     r"(?:is )?\(?(?P<code>-?\d{1,12}|0x[0-9A-Fa-f]{1,16})(?!\S*[./]\d)"
     r"|^\s*(?:exit[ _]?(?:code|status)|ExitCode|exitCode)\"?\s*[:=]?\s+(?P<plain>-?\d{1,12})\b"
+    r"|Normal termination \(return value (?P<condor>\d{1,12})\)|^make.*: \*\*\* .*Error (?P<make>\d{1,3})$"
     r"|Exit code is (?P<yarn>\d{1,12})|exit status (?P<go>\d{1,12})$"
 )
 _DIED = re.compile(
@@ -146,7 +147,7 @@ _VERDICTS: list[tuple[str, str, re.Pattern[str]]] = [
             "SGE",
             "time-limit",
             r"exceeded wallclock limit|exceed\w* (?:job )?hard (?:wallclock|cpu) ?(?:time)?|(?:hard|soft) limit "
-            r"\"?(?:h_rt|h_cpu|s_rt)|^failed\s+(?:37|44|100)\b.*(?:h_rt|wallclock)",
+            r"\"?(?:h_rt|h_cpu|s_rt)|^failed\s+(?:37|44|100)\b(?!.*h_vmem).*(?:h_rt|wallclock)",
         ),
         ("SGE", "memory", r"exceeds job hard limit \"?h_vmem|hard limit \"?(?:h_vmem|h_rss)"),
         (
@@ -202,6 +203,13 @@ _VERDICTS: list[tuple[str, str, re.Pattern[str]]] = [
     ]
 ]
 LONGEST_VERDICT = 1000
+# One of these is in every line that is looked at more closely: dozens of patterns on each line would take too long.
+_MAY_TELL = re.compile(
+    r"(?i)kill|signal|abort|fault|terminat|limit|memory|TERM_|oom|cancel|deadline|evict|preempt|exit|code|status|error|"
+    r"instruction|hangup|trap|exceed|violat|delet|condor|unit has been|shutting down|spot|maintenance|runner|returned|"
+    r"died|finished|0x|-1073|32212|\^C|check failed|NVRM|opcode|general protection|completed|segment|[^\x00-\x7f]|"
+    r"abgebrochen|beendet|speicher|abandon|matado|ucciso|morto|abortito|bus"
+)
 _KERNEL = re.compile(r"segfault at |trap invalid opcode|general protection|NVRM: Xid|Killed process|oom-kill:")
 
 
@@ -219,6 +227,10 @@ class Endings:
 
 
 def _read(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    if not _MAY_TELL.search(text):
+        return
+    if text == "Successfully completed.":  # LSF
+        yield "end", {"code": 0, "signal": None}
     if _KERNEL.search(text):
         yield "kernel", {"line": text[:500]}
     if len(text) < LONGEST_VERDICT:

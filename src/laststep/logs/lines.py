@@ -21,7 +21,10 @@ LAST = 400  # lines of the end, kept whatever their shape
 # What differs from one line to the next of the same shape: numbers, and a progress bar's picture.
 _CHANGES = b"0123456789.=>+-eE#%:\xe2\x94\x81\x96\x88\x80\x95\xb8\xb6\x8f\x8e\x8d\x8c\x8b\x8a\x89| "
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\r\x08\x1b\x07\x0c"))
-_TELLING = re.compile(rb"rror|xception|illed|ailed|: nan|Epoch|bort|exit code|memory|Traceback|File \"")
+_TELLING = re.compile(
+    rb"rror|xception|illed|ailed|: nan|Epoch|bort|exit code|memory|Traceback|File \"|/step|ETA|arning|fault|"
+    rb"erminat|LIMIT|signal|WARN"
+)
 _UNSEEN = {code: None for code in range(32) if code != 9}
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]|\x1b[=>78MDEHc]")
 _BARE_COLOUR = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3})*)m")  # colours whose escape character was lost on the way
@@ -94,7 +97,13 @@ def worth_reading(stream: BinaryIO, reading: Reading, repeats: Repeats, name: st
     skipped: tuple[int, bytes] | None = None
     last: deque[tuple[int, bytes]] = deque(maxlen=LAST)
     is_one = repeats.is_one
+    gaps = 0
     for number, raw in _numbered(_chunks(stream, reading, name), repeats):
+        if skipped is not None and repeats.are_full and gaps < MOST_SHAPES and _TELLING.search(skipped[1]):
+            if number > skipped[0] + 1 or not _TELLING.search(raw):  # the last of its kind: what follows is not read
+                gaps += 1
+                yield from _clean(*skipped, reading)
+                skipped = None
         if is_one(raw):
             skipped = (number, raw)
             last.append(skipped)
@@ -113,13 +122,14 @@ def worth_reading(stream: BinaryIO, reading: Reading, repeats: Repeats, name: st
 def _numbered(chunks: Iterable[bytes], repeats: Repeats) -> Iterator[tuple[int, bytes]]:
     """Each line, and each picture of a progress bar in it, with the line's number in the file."""
     rest = end = b""
-    number = 0
+    number = told = 0
     for chunk in chunks:
         block = (rest + chunk).replace(b"\r\n", b"\n").replace(b"\x08", b"\r")
         if repeats.are_full:  # no two lines are alike: from here on only those are looked at that may tell something
             whole = block.rfind(b"\n") + 1
             block, rest = block[:whole], block[whole:]
-            yield from _telling(block, number)
+            for told, line in _telling(block, number):
+                yield told, line
             number += block.count(b"\n")
             end = (end + block)[-LAST * 80 :]
         else:
@@ -138,7 +148,8 @@ def _numbered(chunks: Iterable[bytes], repeats: Repeats) -> Iterator[tuple[int, 
             yield from ((number + 1, picture) for picture in pictures if picture)
             rest = rest[-LONGEST:]
     last = end.split(b"\n")[1:-1]
-    yield from ((number - len(last) + place, line) for place, line in enumerate(last, 1) if line)
+    first = number - len(last) + 1
+    yield from ((first + place, line) for place, line in enumerate(last) if line and first + place > told)
     yield from ((number + 1, picture) for picture in rest.split(b"\r") if picture)
 
 
@@ -214,8 +225,8 @@ def _encoding(first: bytes) -> str | None:
 
 
 def _is_binary(first: bytes) -> bool:
-    head = first[:CHUNK]
-    return bool(head) and len(head) - len(head.translate(None, _CONTROL)) > 0.05 * len(head)
+    head = first.replace(b"\0", b"")  # a log that was cut while it was written begins with a block of them
+    return bool(first) and len(head) - len(head.translate(None, _CONTROL)) >= 0.05 * len(head)
 
 
 def _clean(number: int, raw: bytes, reading: Reading) -> Iterator[Line]:

@@ -17,6 +17,7 @@ from laststep.logs.tracebacks import Tracebacks
 
 FIRST, LAST = 10_000, 20_000  # lines that are kept of the beginning and of the end
 MOST_EVENTS = 10_000
+ABOUT_OTHERS_TOO = ("the kernel", "Ray", "systemd-oomd", "earlyoom", "YARN")  # they speak of any process of the machine
 # What a process prints once, when TensorFlow is loaded, and a shell's prompt before it.
 _STARTS = re.compile(
     r"This TensorFlow binary is optimized|Successfully opened dynamic library (?:lib)?cudart|"
@@ -190,7 +191,7 @@ def _as_it_ended(story: Story) -> Iterator[Event]:
             left = "caught" if _went_on(story, event) else first if fatal is None or first == "thread" else "after"
             event = dataclasses.replace(event, data={**event.data, "left": left})
             fatal = event if left == "program" else fatal
-        if event.kind == "verdict" and event.time < last_progress:
+        if event.kind == "verdict" and event.time < last_progress and event.get("by") in ABOUT_OTHERS_TOO:
             continue
         if event.kind != "end" or event is end:
             yield event

@@ -24,7 +24,11 @@ _CELL = re.compile(
     r"(?::(?P<line>\d+)|, line (?P<nth>\d+))?(?:,? in (?P<function>[^\s(]+)|$)"
 )
 _ARROW = re.compile(r"^-+> ?(?P<line>\d+)\s(?P<text>.*)")
-_THREAD = re.compile(r"^\s*Exception in thread (?P<name>[^\s:]+)")
+# An exception that ends a thread, or that Python meets when it cleans up, does not end the program.
+_BESIDE = re.compile(
+    r"^\s*Exception in thread (?P<name>[^\s:]+)|^\s*Exception ignored in|^Error in atexit\._run_exitfuncs|"
+    r"^Error in sys\.excepthook"
+)
 _HOOK = re.compile(r"^(?:\w+\.)*on_(?:epoch|(?:train_|test_|predict_)?batch|train|test|predict)_(?:begin|end)$")
 # The class of an error is written in one word that ends so; `Error: 0.12` is a metric.
 _ERROR = re.compile(
@@ -64,9 +68,9 @@ class Tracebacks:
         self._chained = False
 
     def take(self, line: Line) -> Iterator[Event]:
-        thread = _THREAD.match(line.text)
+        thread = _BESIDE.match(line.text)
         if thread:
-            self._next_thread = thread["name"]
+            self._next_thread = thread["name"] or "the interpreter's end"
         text = line.text.removeprefix(self._indent) if self.is_open else line.text
         begins = _BEGINS.match(text)
         if begins and not (self._error and begins["indent"]):  # an indented one is inside a message

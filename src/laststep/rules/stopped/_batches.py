@@ -43,7 +43,7 @@ class Shortfall:
     def evidence(self) -> Evidence:
         shown = ", ".join(map(str, self.delivered[:12])) + (", …" if len(self.delivered) > 12 else "")
         told = f"batches in each epoch: {shown}; {self.asked} asked for in each"
-        return Evidence(told, (self.fit.began, *self.fit.epochs[:12]))
+        return Evidence(told, (self.fit.began, *self.fit.epochs[:12], *self.fit.epochs[-1:]))
 
 
 def shortfall(run: Run) -> Shortfall | None:
