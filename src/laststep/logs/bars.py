@@ -20,7 +20,6 @@ _COUNTER = re.compile(r"(?i)\b(?:global[ _]?step|step|iter(?:ation)?|epoch|batch
 _METRIC = re.compile(
     r"(?i)([a-z_][\w/ -]*?)\s*[:=]\s*(nan|-?inf(?:inity)?|[-+]?\d{1,18}\.?\d*(?:e[-+]?\d{1,3})?)(?![\w/:]|\.\d)"
 )
-_RUNS = re.compile(r"ETA|[\d.]+[mu]?s/(?:step|epoch|sample)")
 
 
 def metrics_in(text: str) -> dict[str, float]:
@@ -126,7 +125,7 @@ class Bars:
 
     def _counter(self, line: Line) -> Iterator[Event]:
         """A line of the program's own: `step 100: loss 0.4`, tqdm's bar, TensorFlow's global_step."""
-        if "oss" not in line.text and "/" not in line.text and "step" not in line.text:
+        if not any(word in line.text for word in ("oss", "/", "step", "poch", "iter")):
             return
         counter = _TQDM.search(line.text) or _COUNTER.search(line.text)
         metrics = {name: value for name, value in metrics_in(line.text).items() if "loss" in name.lower()}

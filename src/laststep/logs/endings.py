@@ -63,9 +63,7 @@ _MACOS = re.compile(
     r"^(?:.*: line \d+:\s+\d+ )?(?:(Killed: 9)|(Segmentation fault: 11)|(Abort trap: 6)|(Illegal instruction: 4)|"
     r"(Bus error: 10)|(Terminated: 15)|(Hangup: 1)|(Trace/BPT trap: 5))\b"
 )
-_GDB = re.compile(
-    r"(?:received signal|\*\*\* Received signal|signal(?: number)?) (?:(SIG\w+)|(\d{1,3})) ?(?:,|\*\*\*|\()"
-)
+_GDB = re.compile(r"(?:received signal|\*\*\* Received signal) (?:(SIG\w+)|(\d{1,3})) ?(?:,|\*\*\*|\()")
 _ABORTS = re.compile(
     r"^Check failed: |^libc\+\+abi(?:\.dylib)?: terminating|^terminate called|^Fatal Python error: Aborted|Check "
     r"failed: .*(?:Aborted|core dumped)|\bAbort message:"
@@ -73,10 +71,10 @@ _ABORTS = re.compile(
 _FAULTS = re.compile(r"^Fatal Python error: Segmentation fault|Windows fatal exception: access violation")
 _QEMU = re.compile(r"qemu: uncaught target signal (\d+)")
 _CODE = re.compile(
-    r"(?i)(?:process finished with|exited? with|exited? \(?with a non-zero|terminated with|failed with|"
-    r"returned(?: non-zero)?|finished with|ended with)[ :(]{1,3}"
-    r"(?:a )?(?:non-zero )?(?:exit|error|status|return)?[ -]?(?:exit )?(?:code|status|value)?[ :=]{1,3}"
-    r"(?:is )?\(?(?P<code>-?\d{1,12}|0x[0-9A-Fa-f]{1,16})(?!\S*[./]\d)"
+    r"(?i)(?:process finished|exited?|terminated|failed|returned|finished|ended)\b[^\d\n]{0,40}?"
+    r"\b(?:exit[ -]?(?:code|status)|return(?:ed)?[ -](?:code|value)|non-zero(?: exit)? (?:status|code)|exit value)"
+    r"[ :=(]{1,3}(?:is )?\(?(?P<code>-?\d{1,12}|0x[0-9A-Fa-f]{1,16})(?=[\s.,;:)\]]|$)(?![ .]\d)"
+    r"|\bexited with (?:code )?(?P<with>-?\d{1,3})(?=[\s.,;)]|$)|python process exited with code (?P<java>\d{1,3})\b"
     r"|^\s*(?:exit[ _]?(?:code|status)|ExitCode|exitCode)\"?\s*[:=]?\s+(?P<plain>-?\d{1,12})\b"
     r"|Normal termination \(return value (?P<condor>\d{1,12})\)|^make.*: \*\*\* .*Error (?P<make>\d{1,3})$"
     r"|Exit code is (?P<yarn>\d{1,12})|exit status (?P<go>\d{1,12})$"
@@ -121,7 +119,7 @@ _VERDICTS: list[tuple[str, str, re.Pattern[str]]] = [
         (
             "SLURM",
             "memory",
-            r"(?:slurmstepd|srun|sacct|slurm).*(?:oom.kill|out.of.memory|OUT_OF_ME|exceeded (?:job |step |"
+            r"(?:slurmstepd\S*|srun|sbatch|sacct):.*(?:oom.kill|out.of.memory|OUT_OF_ME|exceeded (?:job |step |"
             r"virtual )?memory limit|being killed)",
         ),
         (
@@ -165,7 +163,8 @@ _VERDICTS: list[tuple[str, str, re.Pattern[str]]] = [
         (
             "Kubernetes",
             "preempted",
-            r"\bPreempt(?:ed|ing)\b.*(?:pod|node|scheduler)|node .*shutting down|Terminated.*imminent node shutdown",
+            r"\bPreempt(?:ed|ing)\b.*(?:pod|scheduler)|Reason: +(?:Preempted|Preempting|NodeShutdown)|imminent "
+            r"node shutdown",
         ),
         ("YARN", "memory", r"running beyond (?:physical|virtual) memory limits"),
         ("YARN", "asked", r"Container killed (?:by|on request)|killed by the (?:ApplicationMaster|user)"),
@@ -173,7 +172,7 @@ _VERDICTS: list[tuple[str, str, re.Pattern[str]]] = [
             "Ray",
             "memory",
             r"(?:worker|task|actor)\w*\b.*killed due to (?:the node running low on memory|memory pressure)|"
-            r"ray.*OutOfMemoryError|Memory on the node .* exceeds the memory usage threshold",
+            r"\bray\.exceptions\.OutOfMemoryError|Memory on the node .* exceeds the memory usage threshold",
         ),
         (
             "systemd-oomd",
@@ -191,7 +190,8 @@ _VERDICTS: list[tuple[str, str, re.Pattern[str]]] = [
         (
             "the cloud",
             "preempted",
-            r"instance (?:was|is being|will be) preempted|preemption notice|spot instance (?:interruption|"
+            r"instance (?:was|is being|will be) preempted|received (?:a )?preemption notice|spot instance "
+            r"(?:interruption|"
             r"termination)|maintenance event.*terminat",
         ),
         (
@@ -220,7 +220,7 @@ class Endings:
         self.ended_at: int | None = None
 
     def take(self, line: Line) -> Iterator[Event]:
-        for kind, data in _read(line.text):
+        for kind, data in _read(line.text.strip()):
             if kind == "end":
                 self.ended_at = line.number
             yield Event(float(line.number), kind, data | {"at_line": line.number, "text": line.text[:300]}, "log")

@@ -24,7 +24,7 @@ KNOWN = (
         "TensorFlow says that its fast CPU kernels are in use; results may differ in the last digits",
     ),
     (
-        r"cpu_feature_guard|Your CPU supports instructions that this",
+        r"This TensorFlow binary is optimized|Your CPU supports instructions that this",
         "This TensorFlow binary is optimized …",
         "a note about the processor; nothing is missing for correctness",
     ),
@@ -83,7 +83,7 @@ KNOWN = (
         "the decoder skipped some bytes and delivered the image",
     ),
     (
-        r"Local rendezvous is aborting|local_rendezvous",
+        r"Local rendezvous is aborting with status: (?:OUT_OF_RANGE|CANCELLED)",
         "Local rendezvous is aborting",
         "TensorFlow ends waiting ops when a dataset ends or an error passes; it is never the cause",
     ),
@@ -91,6 +91,11 @@ KNOWN = (
         r"This message will be only logged once|5 out of the last \d+ calls",
         "5 out of the last 5 calls … triggered tf.function retracing",
         "slower, not wrong",
+    ),
+    (
+        r"Google authentication bearer token|metadata\.google\.internal|Retrieving token from GCE failed",
+        "All attempts to get a Google authentication bearer token failed",
+        "the machine is not in Google's cloud; only buckets there would need it",
     ),
     (r"ptxas warning|ptxas info|Registers are spilled", "ptxas warning", "a note of the GPU's compiler"),
     (
@@ -106,6 +111,10 @@ KNOWN = (
 )
 _KNOWN = [(re.compile(pattern), words, meaning) for pattern, words, meaning in KNOWN]
 _ANY = re.compile("|".join(pattern for pattern, _, _ in KNOWN))
+
+
+def is_harmless(text: str) -> bool:
+    return bool(_ANY.search(text))
 
 
 def harmless_in(lines: Iterable[Line]) -> list[Harmless]:

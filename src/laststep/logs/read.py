@@ -142,7 +142,7 @@ class _Teller:
     def _said(self, line: Line) -> Iterator[Event]:
         """Lines of Keras and TensorFlow that stand for something the recorder would have seen itself."""
         text, when = line.text, float(line.number)
-        if _FATAL.match(text):
+        if _FATAL.match(text.strip()):
             yield Event(
                 when, "end", {"code": None, "signal": "SIGABRT", "at_line": line.number, "text": text[:300]}, "log"
             )

@@ -144,7 +144,7 @@ def describe_exception(error: BaseException, traceback: TracebackType | None) ->
     callback = _callback_in(walked)
     if callback:
         described["callback"] = callback
-    loop = _loop_that_sets(error, walked)
+    loop, _ = attempt(_loop_that_sets, error, walked)
     if loop:
         described["set_in_loop"] = loop
     said_missing = _SAID_MISSING.search(described["message"])
@@ -161,7 +161,7 @@ def describe_exception(error: BaseException, traceback: TracebackType | None) ->
 
 
 def _loop_that_sets(error: BaseException, walked: list[TracebackType]) -> Place | None:
-    """For a name that is not set: the loop before this line whose body alone would have set it."""
+    """For a name that is not set: the loop before this line, in the same function, whose body alone would set it."""
     import ast
 
     name = getattr(error, "name", None) if isinstance(error, NameError) else None
@@ -170,20 +170,27 @@ def _loop_that_sets(error: BaseException, walked: list[TracebackType]) -> Place 
         name = quoted[1] if quoted else name
     if not name or not walked:
         return None
-    frame = walked[-1].tb_frame
-    loops = [
-        node
-        for node in ast.walk(_parse(frame.f_code.co_filename))
-        if isinstance(node, ast.For) and (node.end_lineno or 0) < walked[-1].tb_lineno and _sets(node.body, name)
+    code, line = walked[-1].tb_frame.f_code, walked[-1].tb_lineno
+    tree = _parse(code.co_filename)
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    inside = [
+        node for node in ast.walk(tree) if isinstance(node, kinds) and node.lineno <= line <= (node.end_lineno or 0)
     ]
-    return place(frame.f_code.co_filename, max(loop.lineno for loop in loops)) if loops else None
+    scope = max(inside, key=lambda node: node.lineno, default=tree)
+    if (code.co_name == "<module>") != (scope is tree):
+        return None
+    stores = [
+        node.lineno for node in ast.walk(scope) if isinstance(node, ast.Name) and node.id == name and _stores(node)
+    ]
+    loops = [node for node in ast.walk(scope) if isinstance(node, ast.For) and (node.end_lineno or 0) < line]
+    for loop in sorted(loops, key=lambda node: -node.lineno):
+        if stores and all(loop.lineno < store <= (loop.end_lineno or 0) for store in stores):
+            return place(code.co_filename, loop.lineno)
+    return None
 
 
-def _sets(body: list[Any], name: str) -> bool:
-    import ast
-
-    names = [node for part in body for node in ast.walk(part) if isinstance(node, ast.Name)]
-    return any(node.id == name and isinstance(node.ctx, ast.Store) for node in names)
+def _stores(node: Any) -> bool:
+    return type(node.ctx).__name__ == "Store"
 
 
 def _message(error: BaseException) -> str:
@@ -320,18 +327,27 @@ def _value_of(node: Any, frame: FrameType) -> dict[str, Any]:
 
 def where_made(frame: FrameType | None, value: Any) -> Place | None:
     """The line that last gave this object its name, before the line that is running now."""
-    import ast
-
     if frame is None or value is None:
         return None
     names = {name for held in (frame.f_locals, frame.f_globals) for name, other in held.items() if other is value}
-    best = 0
-    for node in ast.walk(_parse(frame.f_code.co_filename)):
-        if isinstance(node, ast.Assign) and best < node.lineno < frame.f_lineno:
-            targets = [part for target in node.targets for part in ast.walk(target)]
-            if any(isinstance(target, ast.Name) and target.id in names for target in targets):
-                best = node.lineno
-    return place(frame.f_code.co_filename, best) if best else None
+    given = [line for line, name in _assignments(frame.f_code.co_filename) if name in names and line < frame.f_lineno]
+    return place(frame.f_code.co_filename, given[-1]) if given else None
+
+
+@functools.lru_cache(maxsize=8)
+def _assignments(filename: str) -> list[tuple[int, str]]:
+    """(line, name) of every assignment in a file, in order; read once, since some programs call fit in each step."""
+    import ast
+
+    found = [
+        (node.lineno, part.id)
+        for node in ast.walk(_parse(filename))
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        for part in ast.walk(target)
+        if isinstance(part, ast.Name)
+    ]
+    return sorted(found)
 
 
 @functools.lru_cache(maxsize=4)

@@ -36,8 +36,10 @@ _ON_CPU = re.compile(
 _HOST = re.compile(r"by allocator \w*(?:cpu|CPU)\w*|device:CPU|Allocator \(\w*(?:cpu|CPU)\w*\)")
 _CARD = re.compile(r"(?:GPU|gpu)[_: ]?\d|CUDA|cuda(?!_malloc)|hbm|device ordinal")
 _STATS = re.compile(
-    r"\b(?P<name>Limit|InUse|MaxInUse|NumAllocs|MaxAllocSize|Reserved|LargestFreeBlock):\s+(?P<value>[\d.]+(?:[KMGT]i?B|B)?)"
+    r"\b(?P<name>Limit|InUse|MaxInUse|NumAllocs|MaxAllocSize|Reserved|"
+    r"LargestFreeBlock):\s+(?P<value>[\d.]+(?:[KMGT]i?B|B)?)"
 )
+_POOL = re.compile(r"total_region_allocated_bytes_: (?P<size>\d{1,18})")
 _ASKED = re.compile(r"trying to allocate (?P<asked>[\d.]+ ?[KMGT]i?B|[\d.]+ ?B|\d+)")
 _FREE_CHUNK = re.compile(r"Free  ?at \w+ (?:of size )?(?P<size>\d{1,18})")
 _TORCH = re.compile(
@@ -46,16 +48,9 @@ _TORCH = re.compile(
     r"but unallocated)?",
     re.DOTALL | re.IGNORECASE,
 )
-_TYPE_SIZES = {
-    "float": 4,
-    "half": 2,
-    "bfloat16": 2,
-    "double": 8,
-    "int32": 4,
-    "int64": 8,
-    "uint8": 1,
-    "int8": 1,
-    "bool": 1,
+TYPE_SIZES = {
+    **{"float": 4, "half": 2, "bfloat16": 2, "double": 8, "float16": 2, "float32": 4, "float64": 8, "complex128": 16},
+    **{"int64": 8, "int32": 4, "int16": 2, "int8": 1, "uint8": 1, "bool": 1},
 }
 
 
@@ -68,10 +63,11 @@ class Shortage:
     limit: int = 0
     in_use: int = 0
     largest_free: int = 0
+    pool: int = 0  # what the allocator had got of the card by then; with memory growth less than the limit
 
     @property
     def free(self) -> int:
-        return max(0, self.limit - self.in_use) if self.limit else 0
+        return max(0, (self.pool or self.limit) - self.in_use) if self.limit else 0
 
     @property
     def is_fragmented(self) -> bool:
@@ -111,7 +107,9 @@ def shortage(run: Run) -> Shortage | None:
     if torch:
         limit, unused = bytes_of(torch["total"]), bytes_of(torch["unused"] or "")
         in_use = limit - bytes_of(torch["free"]) - unused
-    return Shortage(message, asked, limit, in_use, stats.get("LargestFreeBlock", 0) or max(free, default=0))
+    pools = [int(found["size"]) for found in _POOL.finditer(text)]
+    largest = stats.get("LargestFreeBlock", 0) or max(free, default=0)
+    return Shortage(message, asked, limit, in_use, largest, pools[-1] if pools else 0)
 
 
 def bytes_of(text: str) -> int:
@@ -124,7 +122,7 @@ def bytes_of(text: str) -> int:
 
 def _bytes_of_tensor(message: Said) -> int:
     sizes = [length for length in shape(message.get("shape")) if length is not None]
-    return math.prod(sizes) * _TYPE_SIZES.get(message.get("dtype"), 4) if sizes else 0
+    return math.prod(sizes) * TYPE_SIZES.get(message.get("dtype"), 4) if sizes else 0
 
 
 def _asked_in(text: str) -> int:

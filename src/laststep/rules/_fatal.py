@@ -8,7 +8,7 @@ from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.recorder.frames import is_users
 from laststep.rule import Answer
-from laststep.rules._shared import killed_with, no, place_of_fault, progress, sender
+from laststep.rules._shared import killed_with, no, place_of_fault, progress, reported, sender
 from laststep.run import Run
 
 _KERNEL_LIBRARY = re.compile(r" in ([^\s\[]+)\[")
@@ -22,7 +22,7 @@ def died_of(run: Run, number: int, name: str, what: str, remedies: tuple[Remedy,
     """The finding for one fatal signal, or why it is not that."""
     if not killed_with(run, number, name):
         return no(f"the process did not die of {name}")
-    evidence = [Evidence(f"the operating system ended the process with {name}", _events(run, "end"))]
+    evidence = [reported(run, name)]
     by_whom = sender(run, name)
     fault = run.last("fault")
     where = place_of_fault(run)

@@ -10,9 +10,12 @@ from typing import Any
 
 from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.logs.harmless import is_harmless
+from laststep.logs.lines import Line
+from laststep.logs.tracebacks import CUT_OFF
 from laststep.rule import Answer
 from laststep.rules._shared import fit_place, no, place_of_fault, progress, went_on
-from laststep.run import Run
+from laststep.run import FATAL, Run
 
 MOST_QUOTED = 220
 LONGEST = 16_000  # of a message, in which TensorFlow puts the point at the end
@@ -29,6 +32,11 @@ _NATIVE = re.compile(
     r"Memory|OS|System|"
     r"HorovodInternal|CalledProcess|OutOfMemory|Ray\w*|Worker\w*|\bIO)Error|StopIteration|KeyboardInterrupt|"
     r"SystemExit|ProcessExitedException|cuts off"
+)
+# A line that TensorFlow, XLA or absl logged: level, file and line of the source.
+_STAMPED = re.compile(
+    r"\b[IWEF] (?:[\w.]+/)*[\w.]+\.(?:cc|cpp|cu|h|mm):\d+\]|\b[IWEF]\d{4} \d\d:\d\d:[\d.]+ +\d+ [\w./]+:\d+\]|"
+    r"\.(?:cc|cu):\d+\] |^(?:ERROR|FATAL)\b"
 )
 _NODE = re.compile(r"\{\{node ([^}]+)\}\}|\[\[node (\S+)")
 _STAMP = re.compile(
@@ -99,14 +107,19 @@ def ended_well(run: Run) -> bool:
     return run.exit_code == 0 or any(fit.complete for fit in run.fits[-1:])
 
 
-def _console_may_tell(run: Run) -> bool:
-    """Native libraries speak on the console, and Python shows an echo; an error of Python's own speaks for itself."""
-    if run.alive or ended_well(run):
+def _may_tell(run: Run, line: Line) -> bool:
+    """Whether a line on the console may name the cause. An error of Python's own, a kill and a request to end speak
+    for themselves; beside an error out of native code, or an unknown end, what native libraries logged counts; any
+    line only where a fatal signal ended it or nothing else is there."""
+    if is_harmless(line.text):
         return False
+    if run.signal is not None:
+        return run.signal in FATAL
     error = run.uncaught
-    return (
-        error is None or bool(_NATIVE.search(str(error.get("type")))) or bool(_NATIVE.search(str(error.get("bases"))))
-    )
+    if error is None:
+        return bool(_STAMPED.search(line.text)) or not (run.exit_code or run.has("verdict"))
+    native = _NATIVE.search(str(error.get("type"))) or _NATIVE.search(str(error.get("bases")))
+    return bool(native) and bool(_STAMPED.search(line.text) or error.get("type") == CUT_OFF)
 
 
 def _shortened(text: str) -> str:
@@ -120,17 +133,20 @@ def all_said(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Iter
         inner = (f"{each['type']}: {each['message']}" for each in event.get("because_of") or [])
         for message in (text, *inner, text.replace("\n", "")):  # a terminal may have wrapped it anywhere
             yield from (Said(found, event) for pattern in patterns for found in [pattern.search(message)] if found)
-    if console and _console_may_tell(run):
+    if console and not run.alive and not ended_well(run):
         # What a program prints is often buffered and comes late: a recorded end needs no order on the console.
         last = run.story.last_progress if run.is_log else 0.0
         for line, after in itertools.zip_longest(run.story.lines, run.story.lines[1:]):
             if line.number < last:
                 continue
-            text = line.text + after.text if after is not None and len(line.text) >= WRAPPED else line.text
-            text = text[:LONGEST_LINE]
+            text = line.text[:LONGEST_LINE]
+            wrapped = text + after.text[:LONGEST_LINE] if after is not None and len(text) >= WRAPPED else None
             for pattern in patterns:
                 found = pattern.search(text)
-                if found and found.start() < len(line.text):
+                if found is None and wrapped is not None:
+                    found = pattern.search(wrapped)
+                    found = found if found is not None and found.start() < len(text) < found.end() else None
+                if found is not None and _may_tell(run, line):
                     yield Said(found, None, line.number)
 
 
@@ -153,11 +169,18 @@ def answer(
         return no(nothing)
     return Finding(
         cause=cause,
-        confidence=confidence,
+        confidence=min(confidence, _at_most(run, message)),
         evidence=(message.evidence, *more, *_layer(message), progress(run)),
         remedies=remedies,
         where=where or message.where or _where_it_ended(run),
     )
+
+
+def _at_most(run: Run, message: Said) -> Confidence:
+    """How sure a message alone makes it: one that nobody raised, and that no end is known to follow, hardly."""
+    if message.event is not None or run.signal in FATAL:
+        return Confidence.CERTAIN
+    return Confidence.LIKELY if _STAMPED.search(message.found.string) else Confidence.POSSIBLE
 
 
 def _where_it_ended(run: Run) -> Place | None:
@@ -173,10 +196,6 @@ def _layer(message: Said) -> tuple[Evidence, ...]:
 
 def compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns)
-
-
-def number(text: str) -> int:
-    return int(re.sub(r"\D", "", text) or 0)
 
 
 def data_of(run: Run) -> dict[str, Any]:

@@ -17,7 +17,6 @@ class Told:
 
     cause: str
     remedies: tuple[Remedy, ...] = ()
-    more: tuple[str, ...] = ()
 
 
 def of_labels(found: Labels) -> Told:
@@ -70,7 +69,8 @@ def _expected(message: Said) -> Told:
     cause = f"{name} was built for tensors of shape {spoken(wanted)} and got {spoken(got)}."
     if len(wanted) == 2 and len(got) > 2:
         return Told(cause, (Remedy("Flatten the data first", "keras.layers.Flatten(),  # as the first layer"),))
-    return Told(cause, (Remedy("Build the model for the data as it is", f"keras.Input(shape={_python(got[1:])})"),))
+    own = got if "Error when checking" in message.found[0] else got[1:]  # Keras 2 leaves the batch's axis out
+    return Told(cause, (Remedy("Build the model for the data as it is", f"keras.Input(shape={_python(own)})"),))
 
 
 def _python(sizes: Shape) -> str:
@@ -101,7 +101,10 @@ def _two(message: Said) -> Told:
     """Two tensors of an element-wise operation."""
     a, b = shape(message.get("a")), shape(message.get("b"))
     cause = f"Two tensors of shapes {spoken(a)} and {spoken(b)} were to be combined."
-    if len(a) == len(b) and a[1:] == b[1:] and a[0] and b[0]:
+    if not a or not b:
+        return Told("Two tensors whose shapes do not fit were to be combined.")
+    tensors = "Incompatible shapes" in message.found[0]  # arrays of NumPy's have no batches
+    if tensors and len(a) == len(b) >= 2 and a[1:] == b[1:] and a[0] and b[0]:
         small, large = sorted((a[0], b[0]))
         return Told(
             f"A batch of {small} met a size of {large} that is fixed somewhere: most likely the last, smaller batch.",
@@ -213,8 +216,7 @@ _TABLE: list[tuple[str, Read]] = [
         _negative,
     ),
     (
-        r"(?:Computed output size would be negative|One of the dimensions in the output is <= "
-        r"0)[^\n]*?(?:\((?P<got>[\dNone, ]+)\))?",
+        r"One of the dimensions in the output is <= 0[^\n]*?\((?P<got>[\dNone, ]+)\)",
         _negative,
     ),
     (r"Incompatible shapes: \[(?P<a>[^\]]*)\] vs\.? \[(?P<b>[^\]]*)\]", _two),
@@ -313,7 +315,6 @@ GENERAL = compiled(
     r"unknown",
     r"expected (?:shape|axis|min_ndim|ndim)|unexpected shape|wrong shape|bad shape|TensorShape \(?[^)\n]*\)? "
     r"(?:must|to a Tensor)|Tensor's shape [^\n]* is not compatible",
-    r"Expected (?:begin|multiples|size)[^\n]*(?:size|rank|length)|slice index \d+ of dimension \d+ out of bounds|"
-    r"axis \d+ is out of bounds",
-    r"`?generator`? yielded an element (?:of shape|that (?:did not match|could not be converted))",
+    r"Expected (?:begin|multiples|size)[^\n]*(?:size|rank|length)|slice index \d+ of dimension \d+ out of bounds",
+    r"`?generator`? yielded an element of shape",
 )

@@ -36,6 +36,19 @@ def cannot(because: str) -> Unchecked:
     return Unchecked(because)
 
 
+def quoted(event: Event) -> Evidence:
+    """The line of a bare log that says so."""
+    return Evidence(f"line {event.get('at_line'):,}: “{str(event.get('text')).strip()[:200]}”", (event,))
+
+
+def reported(run: Run, name: str) -> Evidence:
+    """That the process ended by this signal: the operating system's word, or the line of the log that has it."""
+    end = run.last("end")
+    if end is not None and run.is_log:
+        return quoted(end)
+    return Evidence(f"the operating system reports {name}", (end,) if end else ())
+
+
 def progress(run: Run) -> Evidence:
     """How far training had come, and what it was doing."""
     if run.is_log:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 
@@ -105,10 +104,6 @@ def spoken(sizes: Shape) -> str:
     """(any, 28, 28)"""
     inner = ", ".join("any" if size is None else str(size) for size in sizes)
     return f"({inner})"
-
-
-def samples(sizes: Shape) -> int:
-    return math.prod(size for size in sizes if size)
 
 
 def what_fit_was_given(run: Run) -> tuple[Evidence, ...]:

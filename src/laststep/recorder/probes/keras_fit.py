@@ -188,7 +188,7 @@ class Callback:
         guard(PROBE, self.recorder.mark, VALIDATION if self.fit.id else EVALUATE, time.time())
 
     def on_test_batch_end(self, batch: int, logs: Any = None) -> None:
-        if batch >= self._tested:
+        if type(batch) is int and batch >= self._tested:
             self._tested = batch + 1
 
     def on_test_end(self, logs: Any = None) -> None:

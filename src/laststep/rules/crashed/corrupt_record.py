@@ -10,19 +10,18 @@ from laststep.run import Run
 
 DAMAGED = compiled(
     r"(?P<how>corrupted|truncated) record at (?P<offset>\d+)",
-    r"(?:DataLoss(?:Error)?|DATA_LOSS|Data loss): ?(?P<what>[^\n]*)",
+    r"(?:DataLossError\b'?>?[:,]|DATA_LOSS:) ?(?P<what>[^\n]*)",
     r"Can't parse serialized Example|Could not parse example input|Key: (?P<key>\S+)\.\s+Data types don't match",
     r"inflate\(\) failed|zlib\.error|Error -\d+ while decompressing|Compressed file ended before|incorrect "
     r"header check",
     r"BadGzipFile|Not a gzipped file|CRC check failed|BadZipFile|File is not a zip file|Bad CRC-32|Bad magic number",
     r"(?P<what>file signature not found|truncated file: eof|bad object header|bad heap|wrong B-tree|addr "
     r"overflow|inflate failed)",
-    r"not an sstable \(bad magic number\)|Checksum does not match|Corruption: |block checksum mismatch",
+    r"not an sstable \(bad magic number\)|Checksum does not match|block checksum mismatch",
     r"UnpicklingError|pickle data was truncated|EOFError: Ran out of input|Failed to interpret file .* as a pickle",
     r"(?:Failed|Unable) to read all data for array|EOF: reading array (?:data|header)|cannot mmap an empty file|"
     r"magic string is not correct",
-    r"Error parsing (?:message|proto)|Invalid TFRecord|is not a TFRecord|DecodeError|unexpected end of (?:data|"
-    r"file|stream)",
+    r"Error parsing (?:message|proto)|Invalid TFRecord|is not a TFRecord|DecodeError",
 )
 _FILE = compiled(
     r"(?P<file>[\w./\\:~-]*[\w-]+\.(?:tfrecords?|tfrec|h5|hdf5|keras|npz|npy|gz|zip|pkl|pickle|index|"
@@ -31,10 +30,11 @@ _FILE = compiled(
 _MISSING = compiled(r"File not found: filepath=\S+")
 FIND = """\
 for path in files:
+    good = 0
     try:
-        for number, _ in enumerate(tf.data.TFRecordDataset(path)): pass
+        for good, _ in enumerate(tf.data.TFRecordDataset(path), 1): pass
     except tf.errors.DataLossError:
-        print(path, "breaks after record", number)"""
+        print(path, "breaks after record", good)"""
 
 
 @rule(outranks=(*ECHOES, "missing-file", "dataset-empty"))

@@ -14,8 +14,8 @@ FAILED = compiled(
     r"misaligned address|the launch timed out and was terminated|an illegal instruction was encountered)",
     r"(?:CUDNN|CUBLAS|CUSOLVER|CUSPARSE)_STATUS_(?P<error>EXECUTION_FAILED|MAPPING_ERROR)",
     r"Non-OK-status: GpuLaunchKernel",
-    r"(?:Failed to launch|failed to enqueue|Failed to synchronize|Could not synchronize)[^\n]*(?:CUDA|stream|"
-    r"kernel|GPU)",
+    r"(?:Failed to launch|failed to enqueue|Failed to synchronize|Could not synchronize)[^\n]*(?:CUDA|cuda|"
+    r"stream|GPU)",
     r"NVRM: Xid \([^)]*\): (?:13|31|43|45)\b",
     r"GPU sync failed|Unexpected Event status: \d+",
     r"(?i)cud\w* (?:error|failure)[^\n]*launch failure|launch failure",

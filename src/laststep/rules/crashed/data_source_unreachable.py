@@ -7,11 +7,15 @@ from laststep.rule import Answer, rule
 from laststep.rules._said import ECHOES, answer, compiled, said
 from laststep.run import Run
 
+_ERRORS = (
+    r"URLError|HTTPError|gaierror|ConnectTimeout|ReadTimeout|SSLError|EndpointConnectionError|ProxyError|"
+    r"RemoteDisconnected|IncompleteRead|ContentTooShortError|ChunkedEncodingError|ServiceUnavailable|"
+    r"LocalEntryNotFoundError"
+)
 SAID = compiled(
     r"URL fetch failure on (?P<url>\S+?):",
-    r"(?P<kind>URLError|HTTPError|gaierror|ConnectTimeout|ReadTimeout|SSLError|EndpointConnectionError|ProxyError|"
-    r"RemoteDisconnected|IncompleteRead|ContentTooShortError|ChunkedEncodingError|ServiceUnavailable|"
-    r"LocalEntryNotFoundError)\b[^\n]*?(?P<url>https?://[^\s'\"]+)?",
+    rf"(?:{_ERRORS})\b[^\n]*?(?P<url>https?://[^\s'\"]+)",
+    rf"(?:{_ERRORS})\b",
     r"Max retries exceeded with url|Failed to establish a new connection|Temporary failure in name resolution|"
     r"Name or service not known|nodename nor servname|getaddrinfo failed|Could not resolve host",
     r"Error executing an HTTP request: (?:libcurl code|HTTP response code (?!404)\d+)|The transmission[^\n]* has been "
@@ -21,8 +25,8 @@ SAID = compiled(
     r"config)[^\n]*internet",
     r"An error occurred \((?:SlowDown|RequestTimeout|503|InternalError)\) when calling|Unable to locate "
     r"credentials|Could not connect to the endpoint URL",
-    r"(?:^|\.)(?:ConnectionRefusedError|ConnectionResetError|ConnectionError|TimeoutError|"
-    r"socket\.timeout)\b: ?[^\n]*(?!.*grpc)",
+    r"(?:^|\.)(?:ConnectionRefusedError|ConnectionResetError|socket\.timeout)\b: ?[^\n]*(?!.*grpc)",
+    r"(?:^|\.)(?:ConnectionError|TimeoutError)\b: [^\n]*(?:\[Errno|WinError|https?://|timed out|refused|reset)",
     r"(?i)\b(?:gs|s3|hdfs)://\S+[^\n]*(?:unavailable|timed out|failed|could not)",
 )
 

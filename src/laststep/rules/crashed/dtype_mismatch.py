@@ -22,7 +22,7 @@ SAID = compiled(
     r"(?:Unsupported object type|Failed to convert a NumPy array to a Tensor \(Unsupported object type) (?P<got>\w+)",
     r"Invalid dtype: (?P<got>\w+)",
     r"Cast (?P<got>string|variant|\w+) to (?P<wanted>\w+) is not supported",
-    r"(?:could not|cannot) convert string to float(?:: ?(?P<value>[^\n]*))?|invalid literal for int\(\)",
+    r"could not convert string to float: (?P<value>(?!'--)[^\n]*)",
     r"Expected (?P<wanted>\w+)(?: passed to parameter '\w+' of op '(?P<op>\w+)')?, (?:but )?got "
     r"(?P<value>[^\n]{1,80}) of type '(?P<got>\w+)'",
     r"(?:Expected|expected) (?P<wanted>u?int\d*|float\d*|string|bool),? (?:but )?got (?P<got>[\w<>': ]+?)(?: of "
@@ -33,7 +33,6 @@ SAID = compiled(
     r"types|Mismatch(?:ed)? (?:d?types?)",
     r"Data type mismatch|Data types don't match|Incompatible type conversion requested|Attempt to convert a "
     r"value \((?P<value>[^)]{1,60})\) with an unsupported type",
-    r"No OpKernel was registered to support Op '(?P<op>\w+)'[^\n]*|Could not find (?:valid )?device for node[^\n]*",
     r"can't convert np\.ndarray of type (?:numpy\.)?(?P<got>\w+)|setting an array element with a "
     r"sequence\.(?!.*inhomogeneous)",
     r"Failed to convert object of type|The dtype of the (?:source|target|input)[^\n]*(?:not compatible|differ|must)",
@@ -81,7 +80,7 @@ def _value(message: Said) -> tuple[Evidence, ...]:
 
 
 def _remedies(message: Said, got: str, wanted: str) -> tuple[Remedy, ...]:
-    if got.rstrip("0123456789") in ("str", "string") or "string" in message.quote:
+    if got.rstrip("0123456789") in ("str", "string") or "convert string" in message.quote:
         return (Remedy("Text is no number: encode it first", "keras.layers.StringLookup() or pandas.get_dummies(df)"),)
     if (got in OBJECTS and got not in ("float", "int")) or "object type" in message.quote:
         return (

@@ -51,15 +51,16 @@ def generator_raised(run: Run) -> Answer:
     for error in failures(run):
         inside = _inside(error)
         where = inside[1] if inside else _called_by_the_library(error)
+        sure = bool(inside) or any(_CALLERS.search(str(frame.get("file", ""))) for frame in error.get("frames") or [])
         kind = inside[0] if inside else str(error.get("type", "?")).rsplit(".", 1)[-1]
         if where is None or kind.startswith(_NOT_AN_ERROR):
             continue
         message = kind if inside else f"{kind}: {str(error.get('message'))[:300]}"
-        return _finding(run, error, message, where)
+        return _finding(run, error, message, where, Confidence.CERTAIN if sure else Confidence.LIKELY)
     return no("no exception came out of the program's own data code")
 
 
-def _finding(run: Run, error: Event, message: str, where: Place) -> Finding:
+def _finding(run: Run, error: Event, message: str, where: Place, confidence: Confidence) -> Finding:
     kind, wrapped = message.split(":")[0], str(error.get("type", "?")).rsplit(".", 1)[-1]
     function = f" in {where['function']}" if where.get("function") else ""
     evidence = [Evidence(message, (error,))]
@@ -67,7 +68,7 @@ def _finding(run: Run, error: Event, message: str, where: Place) -> Finding:
         evidence.append(Evidence(f"TensorFlow passed it on as {wrapped}", (error,)))
     return Finding(
         cause=f"The program's own data code raised {kind}{function}.",
-        confidence=Confidence.CERTAIN,
+        confidence=confidence,
         evidence=(*evidence, progress(run)),
         remedies=(Remedy("Mend this line of your data code", None, where),),
         where=where,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.finding import Confidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._said import ECHOES, Said, answer, compiled, said
+from laststep.rules._shared import quoted
 from laststep.run import Run
 
 _LIBRARY = (
@@ -78,11 +79,10 @@ def gpu_libraries_unusable(run: Run) -> Answer:
     """
     missing = next((event for event in run.all("verdict") if event.get("why") == "library-missing"), None)
     if missing is not None:
-        told = f"line {missing.get('at_line'):,}: “{missing.get('text')}”"
         return Finding(
             cause="Windows could not load a library that the program needs (its exit code says so).",
             confidence=Confidence.CERTAIN,
-            evidence=(Evidence(told, (missing,)),),
+            evidence=(quoted(missing),),
             remedies=WINDOWS,
         )
     sure = said(run, *SURE)

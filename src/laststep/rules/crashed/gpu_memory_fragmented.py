@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from laststep.finding import Remedy
+from laststep.finding import Confidence, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._device import shortage
 from laststep.rules._said import ECHOES, answer
@@ -48,4 +48,5 @@ def gpu_memory_fragmented(run: Run) -> Answer:
             Remedy("Give all batches the same shape: pad, or sort into buckets of a few lengths"),
         ),
         more=lack.figures(),
+        confidence=Confidence.CERTAIN if torch or lack.pool or lack.largest_free else Confidence.LIKELY,
     )

@@ -99,7 +99,10 @@ def _others(run: Run) -> Evidence | None:
     """Who else had the card's memory, by NVML, by PyTorch's words, or by TensorFlow's figures at its start."""
     mine = pids(run)
     limits = run.first("limits")
-    for gpu in (limits.get("gpus") or []) if limits else []:
+    cards = (limits.get("gpus") or []) if limits else []
+    if any(gpu.get("used", 0) <= (1 - LITTLE) * gpu.get("total", 1) for gpu in cards):
+        cards = []  # one was free, and which one the program used is not known
+    for gpu in cards:
         held = [each for each in gpu.get("held_by", []) if each["pid"] not in mine]
         if gpu.get("used", 0) > (1 - LITTLE) * gpu.get("total", 1) and limits:
             names = ", ".join(f"process {each['pid']} with {words.size(each['used'] or 0)}" for each in held)

@@ -51,9 +51,6 @@ def gpu_out_of_memory(run: Run) -> Answer:
 def _smaller_batch(run: Run, lack: Shortage) -> tuple[tuple[Remedy, ...], tuple[Evidence, ...]]:
     """The batch that was asked for, and the largest that the figures leave possible."""
     batch = data_of(run).get("batch_size") or (run.fit.began.get("batch_size") if run.fit else None)
-    sure = isinstance(batch, int) and batch > 1
-    if not sure and lack.shape and lack.shape[0] > 1:
-        batch = lack.shape[0]
     mixed = Remedy("Or compute in half precision", 'keras.mixed_precision.set_global_policy("mixed_float16")')
     if not isinstance(batch, int) or batch < 2:
         return (Remedy("Train with a smaller batch: halve it until it fits"), mixed), ()
@@ -61,8 +58,8 @@ def _smaller_batch(run: Run, lack: Shortage) -> tuple[tuple[Remedy, ...], tuple[
     known = bool(lack.limit) and needs > lack.limit
     share = lack.limit / needs if known else 0.5
     fits = 1 << max(0, int(batch * min(share, 0.99)).bit_length() - 1)
-    word = "the batch" if sure else "the tensor's first dimension, most likely the batch,"
-    told = f"{word} was {batch}; by these figures at most {int(batch * share)} fit" if known else ""
-    change = f"model.fit(…, batch_size={fits})" if run.fit or run.is_log else f"batch_size = {fits}"
-    first = Remedy(f"Train with a smaller batch: {fits} instead of {batch}", change, fit_place(run))
+    told = f"the batch was {batch}; by these figures at most {int(batch * share)} fit" if known else ""
+    first = Remedy(
+        f"Train with a smaller batch: {fits} instead of {batch}", f"model.fit(…, batch_size={fits})", fit_place(run)
+    )
     return (first, mixed), ((Evidence(told),) if told else ())

@@ -8,7 +8,7 @@ import re
 from laststep.finding import Evidence, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
-from laststep.rules._device import bytes_of
+from laststep.rules._device import TYPE_SIZES, bytes_of
 from laststep.rules._said import ECHOES, Said, answer, compiled, said
 from laststep.run import Run
 
@@ -25,11 +25,10 @@ FAILED = compiled(
     r"std::bad_alloc|std::length_error",
     r"(?:^|\.)(?:_?Array)?MemoryError\b",
     r"\[Errno 12\]|Cannot allocate memory|not enough memory: you tried to allocate (?P<asked>\d+) bytes",
-    r"(?i)failed to allocate (?:host )?memory|out of memory allocating (?P<asked>\d+) bytes|malloc\(\) failed",
+    r"(?i)failed to allocate host memory|out of memory allocating (?P<asked>\d+) bytes|malloc\(\) failed",
     r"\[WinError (?:8|14|1455)\]|paging file is too small|Die Auslagerungsdatei ist zu klein|页面文件太小",
     r"RESOURCE_EXHAUSTED: [^\n]*(?:device:CPU|\bhost memory)[^\n]*|Failed to allocate \d+ bytes.*[Hh]ost",
 )
-_SIZES = {"float64": 8, "double": 8, "int64": 8, "complex128": 16, "float16": 2, "uint8": 1, "int8": 1, "bool": 1}
 
 
 @rule(outranks=(*ECHOES, "gpu-out-of-memory", "host-out-of-memory"))
@@ -72,7 +71,7 @@ def _asked(message: Said) -> int:
     if message.get("asked"):
         return bytes_of(message.get("asked"))
     shape = [int(length) for length in re.findall(r"\d+", message.get("shape"))]
-    return math.prod(shape) * _SIZES.get(message.get("dtype"), 4) if shape else 0
+    return math.prod(shape) * TYPE_SIZES.get(message.get("dtype"), 4) if shape else 0
 
 
 def _room(run: Run) -> tuple[Evidence, ...]:

@@ -21,7 +21,7 @@ from laststep.rules._memory import (
     was_near_the_limit,
 )
 from laststep.rules._said import answer, compiled, said
-from laststep.rules._shared import cannot, fit_place, measured, no, progress
+from laststep.rules._shared import cannot, fit_place, measured, no, progress, quoted
 from laststep.run import Run
 
 BY_RAY = compiled(
@@ -80,7 +80,7 @@ def _by_verdict(run: Run, verdict: Event) -> Finding:
         cause=f"The process was killed because memory ran out: {verdict.get('by')} says so.",
         confidence=Confidence.CERTAIN,
         evidence=(
-            Evidence(f"line {verdict.get('at_line'):,}: “{str(verdict.get('text')).strip()[:200]}”", (verdict,)),
+            quoted(verdict),
             progress(run),
         ),
         remedies=(

@@ -39,7 +39,7 @@ def illegal_instruction(run: Run) -> Answer:
         segmentation-fault and aborted, which do not depend on the processor's model.
     """
     told = said(run, *_COMPILED_FOR)
-    if told is not None:
+    if told is not None and (run.signal in ("SIGILL", "SIGABRT") or told.event is not None):
         lacks = told.get("needs") or told.get("lacks")
         return answer(
             run,

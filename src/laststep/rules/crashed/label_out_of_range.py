@@ -67,6 +67,10 @@ def _remedies(run: Run, message: Said, table: bool) -> tuple[Remedy, ...]:
     value, high = message.get("value"), message.get("high")
     if not value or not high:
         return (Remedy("Compare the labels' largest value with the number of classes", "print(y.min(), y.max())"),)
+    if table and int(value) < 0:
+        return (Remedy("An index must not be negative: look where it is made", "tf.debugging.assert_non_negative(x)"),)
+    if table and "mbedding" not in message.op + message.quote:
+        return (Remedy("Let the indices stay below the size of what they point into, or make that larger"),)
     if table:
         change = f"Embedding(input_dim={max(int(value), 0) + 1}, …)  # the largest index of all your data, plus 1"
         return (Remedy("Give the table a row for each index", change),)

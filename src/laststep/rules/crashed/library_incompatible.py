@@ -25,20 +25,20 @@ SURE = compiled(
     r"only supports V3|only supports V3 `\.keras`",
     r"File format not supported: filepath=|Unable to synchronously open object.*keras_version|bad marshal data|"
     r"unknown opcode",
-    r"(?:Argument\(s\) not recognized|[Uu]nrecognized (?:keyword )?arguments?(?: passed to \w+)?): "
-    r"?(?P<argument>[^\n]+)",
-    r"(?:Could not deserialize '|Could not (?:deserialize|locate) class|Unknown layer|Error when deserializing "
-    r"class|Could not interpret "
-    r"optimizer identifier: <|"
-    r"The added layer must be an instance of class \w+\. (?:Received|Found)[^\n]*(?:keras|tensorflow)|Only "
-    r"instances of `?keras\.Layer`? can be added)",
     r"Unable to convert function return value to a Python type|incompatible with (?:this|the installed) version "
     r"of|requires (?:a )?(?:newer|older|different) version of",
-    r"'str' object has no attribute 'decode'|module compiled against API version",
+    r"module compiled against API version",
     r"(?:built|compiled) (?:for|against|with) (?:a )?(?:different|another|newer) (?:version|Python)|incompatible "
     r"architecture|mach-o file, but is an incompatible",
-    r"A KerasTensor (?:is symbolic|cannot be used as input to a TensorFlow function)|'KerasTensor' object has no "
-    r"attribute",
+)
+# What is mostly written for another version, or comes from a file of one; it may also be a slip of the pen.
+MAYBE = compiled(
+    r"(?:Argument\(s\) not recognized|[Uu]nrecognized (?:keyword )?arguments?(?: passed to \w+)?): "
+    r"?(?P<argument>[^\n]+)",
+    r"Could not deserialize '|Error when deserializing class|Could not interpret optimizer identifier: <",
+    r"The added layer must be an instance of class \w+\. (?:Received|Found)[^\n]*(?:keras|tensorflow)",
+    r"Only instances of `?keras\.Layer`? can be added|'str' object has no attribute 'decode'",
+    r"A KerasTensor (?:is symbolic|cannot be used as input to a TensorFlow function)|'KerasTensor' object has no attr",
 )
 # A name that this version does not have (any more): most likely written for another one.
 GONE = compiled(
@@ -83,7 +83,7 @@ def library_incompatible(run: Run) -> Answer:
     """
     sure = said(run, *SURE)
     gone = said(run, *GONE, console=False)
-    message = sure or gone
+    message = sure or gone or said(run, *MAYBE, console=False)
     return answer(
         run,
         message,
@@ -101,7 +101,7 @@ def _cause(sure: Said | None, gone: Said | None) -> str:
     if sure is not None:
         return "Libraries, or a saved model and a library, do not go together in these versions."
     if gone is None:
-        return ""
+        return "Most likely the program, or a saved model, was written for another version of this library."
     name, module, argument = gone.get("name"), gone.get("module"), gone.get("argument")
     what = f"the argument {argument!r} of {module}" if argument else ".".join(filter(None, (module, name)))
     known = KNOWN.get(argument or name)

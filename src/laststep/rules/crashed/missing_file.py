@@ -9,7 +9,8 @@ from laststep.rules._shared import measured
 from laststep.run import Run
 
 SAID = compiled(
-    r"FileNotFoundError: (?:\[(?:Errno 2|WinError [23])\] )?[^\n:]*?:? ?(?:b?['\"](?P<file>[^'\"\n]+)['\"])?[^\n]*$",
+    r"FileNotFoundError: [^\n]*?['\"](?P<file>[^'\"\n]+)['\"]",
+    r"FileNotFoundError: [^\n]*",
     r"(?:NotFoundError|NOT_FOUND|Not found)[^\n]*?:? (?P<file>[^\s;:'\"]+); No such file or directory",
     r"NewRandomAccessFile failed to Create/Open: (?P<file>.+?) : ",
     r"HTTP response code 404[^\n]*when reading (?P<file>\S+)",
@@ -24,7 +25,7 @@ SAID = compiled(
     r"File not found: filepath=(?P<file>[^\s.]+(?:\.\w+)*)",
     r"(?:No files matched|matched no files|Found no files|No file or directory found at|Could not find "
     r"directory)[^\n]*?(?P<file>[\w./\\*~-]+)?",
-    r"(?P<file>[\w./\\:~-]+)(?:: | )No such file or directory$",
+    r"(?P<file>[\w./\\~-]+): No such file or directory$",
 )
 _A_LIBRARY = compiled(r"\.so[.\d]*['\"]?: cannot open shared object|\.dll")
 

@@ -25,9 +25,10 @@ SAID = compiled(
     r"remote target has been disconnected",
     r"Connection (?:reset|closed) by (?:remote )?peer|(?:remote|another|other) process (?:has )?exited|There was "
     r"an error initializing an `?nccl`?",
-    r"(?i)RPC failed with status = \"?UNAVAILABLE|grpc_error_string|all ranks|rank (?P<rank>\d+) (?:is )?(?:down|"
+    r"(?i)RPC failed with status = \"?UNAVAILABLE|grpc_error_string|rank (?P<rank>\d+) (?:is )?(?:down|"
     r"dead|lost|not responding)",
-    r"ncclRemoteError|ncclSystemError|NCCL[^\n]*(?:remote|peer|timed? ?out|connection)|unhandled (?:system|"
+    r"ncclRemoteError|ncclSystemError|NCCL (?:WARN|error)[^\n]*(?:remote|peer|timed? ?out|connection)|unhandled "
+    r"(?:system|"
     r"remote) error, NCCL",
     r"HorovodInternalError|ORTE has lost communication|mpirun noticed that process rank (?P<rank>\d+)|lost "
     r"connection to (?:worker|ps|peer)",
@@ -36,7 +37,6 @@ SAID = compiled(
     r"A previous (?:collective|barrier)[^\n]*|coordination (?:service|agent)[^\n]*(?:error|unavailable|stopped|failed)",
     r"ActorDiedError|ActorUnavailableError|RayActorError|WorkerCrashedError|NodeDiedError",
 )
-_ECHO_ONLY = compiled(r"UnavailableError|AbortedError|ABORTED|CANCELLED")
 # An elastic job's agent, and a session that was built anew from a checkpoint without an error of its own.
 _AGENT = compiled(r"resource\.py:\d+:report_resource|dlrover|elastic_agent|torchelastic|ElasticDL")
 _REBUILT = compiled(r"Restoring parameters from (?P<checkpoint>\S+)")

@@ -8,12 +8,13 @@ from laststep.rules._said import ECHOES, answer, compiled, said
 from laststep.run import Run
 
 SAID = compiled(
-    r"PermissionError: [^\n]*?(?:['\"](?P<file>[^'\"\n]+)['\"])?[^\n]*$",
+    r"PermissionError: [^\n]*?['\"](?P<file>[^'\"\n]+)['\"]",
+    r"PermissionError: [^\n]*",
     r"(?:PermissionDenied(?:Error)?|PERMISSION_DENIED|Permission denied)[^\n]*?: (?P<file>[^\s;'\"]+)[;:] "
     r"?(?:Permission denied|Operation not permitted)",
     r"(?:unable to (?:open|create) file: )?name = '(?P<file>[^']+)', errno = (?:13|1|30)\b",
     r"\[Errno (?:13|30|1)\] [^\n]*?(?:: ['\"](?P<file>[^'\"\n]+)['\"])",
-    r"\[WinError 5\][^\n]*?(?:['\"](?P<file>[^'\"\n]+)['\"])?",
+    r"\[WinError 5\]",
     r"(?P<file>/[\w./~-]+)[;:] (?:Permission denied|Read-only file system)",
     r"(?:PermissionDeniedError|PERMISSION_DENIED|Permission denied|Read-only file system)",
 )

@@ -39,7 +39,8 @@ def segmentation_fault(run: Run) -> Answer:
         (
             Remedy("Make sure that no two packages bring different builds of the same library", "pip check"),
             Remedy(
-                "See the native stack too: run it once under gdb", f"gdb -ex run -ex bt --args {' '.join(run.command)}"
+                "See the native stack too: run it once under gdb",
+                f"gdb -ex run -ex bt --args {' '.join(run.command) or 'python train.py'}",
             ),
         ),
     )

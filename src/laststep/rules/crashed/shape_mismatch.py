@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from laststep.finding import Evidence
 from laststep.rule import Answer, rule
 from laststep.rules._said import ECHOES_OF_OPS, Said, answer, failures, said
 from laststep.rules._shapes import GENERAL, MISFITS, Told, of_labels
@@ -45,8 +44,7 @@ def shape_mismatch(run: Run) -> Answer:
         message = said(run, pattern)
         if message is not None:
             told = read(message)
-            more = tuple(Evidence(each) for each in told.more)
-            return answer(run, message, "", told.cause, told.remedies, (*more, *what_fit_was_given(run)))
+            return answer(run, message, "", told.cause, told.remedies, what_fit_was_given(run))
     message = said(run, *GENERAL, console=False) or _checked_by_keras(run)
     general = Told("Two shapes do not fit.")
     return answer(

@@ -11,8 +11,7 @@ from laststep.run import Run
 
 SAID = compiled(
     r"No space left on device: ['\"]/(?:dev/shm/|psm_|torch_|nccl-|[\w-]*shm)[^'\"]*['\"]",
-    r"(?:/dev/shm|shared memory)[^\n]*(?:No space left|Cannot allocate memory|not enough|insufficient|Bus error|"
-    r"exceeds)",
+    r"(?:/dev/shm|shared memory)[^\n]*(?:No space left|Cannot allocate memory|not enough|insufficient|Bus error)",
     r"(?:insufficient shared memory|out of shared memory|Unexpected bus error[^\n]*shm)",
     r"(?:Error|Failed)[^\n]*(?:shared memory segment|shm_open|shm file)[^\n]*",
     r"\[Errno 28\][^\n]*(?:/dev/shm|/psm_|shared_memory)",

@@ -17,7 +17,7 @@ TRY = Remedy("Look at the data for NaN and Inf, at log and division in the loss,
 
 
 RAISED = compiled(
-    r"(?i)nan in summary histogram|loss is inf or nan|tensor had (?:nan|inf)|contains (?:nan|inf)\b|"
+    r"(?i)nan in summary histogram|loss is inf or nan|tensor had (?:nan|inf)|"
     r"(?:nan|inf)(?: or (?:nan|inf))? (?:found )?in (?:the )?(?:loss|gradients?|summary)|loss (?:became|is|was|"
     r"=) nan|diverged with loss"
 )
@@ -76,7 +76,14 @@ def _last_loss(run: Run) -> tuple[str, float, Event] | None:
 
 
 def _is_loss(name: str) -> bool:
-    return name.lower().endswith("loss") or name.lower().startswith("loss")
+    spoken = name.lower().replace("_", " ").split()
+    return (spoken[-1:] == ["loss"] or spoken[:1] == ["loss"]) and spoken[0] not in (
+        "best",
+        "min",
+        "prev",
+        "previous",
+        "lowest",
+    )
 
 
 def _since(run: Run, name: str) -> str:

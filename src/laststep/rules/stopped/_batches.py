@@ -115,5 +115,14 @@ def is_about_validation(run: Run, event: Event) -> bool:
     return named not in wanted and (at is None or of is None or at >= of)
 
 
+def is_about_data(run: Run, error: Event) -> bool:
+    """StopIteration comes from any iterator; TensorFlow's OutOfRangeError only from data."""
+    if error.get("callback"):
+        return False
+    if "StopIteration" not in str(error.get("type")):
+        return True
+    return bool(run.training_seen or run.has("progress")) or "keras" in str(error.get("frames"))
+
+
 def spoken(count: int) -> str:
     return words.count(count, "batch").replace("batchs", "batches")

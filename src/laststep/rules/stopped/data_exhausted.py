@@ -7,7 +7,7 @@ from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._said import Said, compiled, data_of, said
 from laststep.rules._shared import fit_place, measured, no, progress
-from laststep.rules.stopped._batches import Shortfall, is_about_validation, shortfall, spoken, warnings
+from laststep.rules.stopped._batches import Shortfall, is_about_data, is_about_validation, shortfall, spoken, warnings
 from laststep.run import Run
 
 RAISED = compiled(
@@ -48,7 +48,7 @@ def data_exhausted(run: Run) -> Answer:
     if short is not None and (any(short.delivered) or len(run.fits) > 1 or short.fit.first_epoch):
         return _finding(run, short)
     message = said(run, *RAISED, console=False)
-    if message is not None and message.event is not None and not message.event.get("callback"):
+    if message is not None and message.event is not None and is_about_data(run, message.event):
         return _raised(run, message)
     telling = [w for w in warnings(run) if run.is_log and not is_about_validation(run, w) and _was_cut(run, w)]
     if telling:

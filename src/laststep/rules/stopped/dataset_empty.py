@@ -10,20 +10,17 @@ from laststep.run import Fit, Run
 
 SAID = compiled(
     r"Unexpected result of `?train_function`? \(Empty logs\)|Expect(?:ed)? (?:x|input data) to be (?:a )?non-empty",
-    r"(?:with|of|has) shape \(0, ?[\d, ]*\)|shape=\(0,|n_samples=0\b|With n_samples=0|num_samples should be a "
-    r"positive|resulting train set will be empty",
-    r"Found 0 (?:validated )?(?:images?|files?|image filenames)|Empty training data|Received an empty generator|"
-    r"Dataset (?:is|was) empty|"
-    r"empty dataset|The "
-    r"dataset is empty|No (?:images|data) found|No training data",
-    r"attempt to get argmax of an empty sequence|need at least one array to concatenate|zero-size array to reduction",
+    r"(?:array|target|input|data)\w* (?:with|of|has) shape \(0, ?[\d, ]*\)|n_samples=0\b|resulting train set "
+    r"will be empty",
+    r"Empty training data|Received an empty generator|num_samples should be a positive|No training data",
+    r"(?:Dataset|dataset) (?:is|was) empty|No images found in directory",
 )
 
 
 @rule(
     outranks=(
         *("finished-short", "early-stopping", "unhandled-exception", "shape-mismatch", "bad-labels-for-loss"),
-        *("callback-raised", "generator-raised"),
+        "generator-raised",
     )
 )
 def dataset_empty(run: Run) -> Answer:
@@ -48,7 +45,7 @@ def dataset_empty(run: Run) -> Answer:
     empty = next((fit for fit in run.fits if _got_nothing(fit)), None) if not run.is_log else None
     if empty is not None and not _an_earlier_fit_had_data(run, empty):
         return _finding(run, empty)
-    message = said(run, *SAID)
+    message = said(run, *SAID, console=False) if not _trained(run) else None
     looped = _set_in_a_loop(run) if message is None else None
     if looped is not None:
         return looped
@@ -56,6 +53,10 @@ def dataset_empty(run: Run) -> Answer:
         had = any(epoch.get("batches") for fit in run.fits[:1] for epoch in fit.epochs) and not run.is_log
         return measured("the first epoch had data") if had else no("nothing says that it was empty")
     return answer(run, message, "", cause="There was no data: the dataset or array is empty.", remedies=_remedies(run))
+
+
+def _trained(run: Run) -> bool:
+    return bool(run.steps) or any(epoch.get("batches") for fit in run.fits for epoch in fit.epochs)
 
 
 def _set_in_a_loop(run: Run) -> Finding | None:

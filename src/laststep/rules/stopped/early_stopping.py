@@ -6,7 +6,7 @@ from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy, RuledOut
 from laststep.reports import words
 from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, measured, no
+from laststep.rules._shared import fit_place, measured, no, quoted
 from laststep.rules.stopped._stops import (
     is_early_stopping,
     is_for_nan,
@@ -74,7 +74,7 @@ def early_stopping(run: Run) -> Answer:
 def _of_log(run: Run, stop: Event) -> Finding:
     values = stop.get("values") or {}
     monitor = values.get("monitor")
-    told = [Evidence(f"line {stop.get('at_line'):,}: “{stop.get('text')}”", (stop,))]
+    told = [quoted(stop)]
     if monitor:
         told += [Evidence(f"{monitor} had not improved from {words.value(values['best'])}", (stop,))]
         told += metric_curve(run, str(monitor))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding
 from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, killed_with, no, progress, reached_us, sender
+from laststep.rules._shared import fit_place, killed_with, no, progress, reached_us, reported, sender
 from laststep.run import Run
 
 
@@ -47,7 +47,7 @@ def interrupted(run: Run) -> Answer:
         told = f"KeyboardInterrupt left fit and was caught in line {caught['line']}" if caught else None
         evidence.append(Evidence(told or "the program ended by KeyboardInterrupt", (error,)))
     if killed_with(run, 2, "SIGINT"):
-        evidence.append(Evidence("the operating system reports SIGINT", tuple(run.all("end"))))
+        evidence.append(reported(run, "SIGINT"))
     if by_whom is None:
         evidence.append(Evidence("it was sent to the program itself, so the sender is not known"))
     evidence.append(progress(run))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._memory import memory_kill
-from laststep.rules._shared import killed_with, measured, no, progress, sender, sent_by_itself
+from laststep.rules._shared import killed_with, measured, no, progress, reported, sender, sent_by_itself
 from laststep.run import Run
 
 MEANINGS = {
@@ -52,7 +52,7 @@ def killed_by_signal(run: Run) -> Answer:
         return measured("the kernel itself killed the process, for memory")
     if name is None:
         return _vanished(run)
-    evidence = [Evidence(f"the operating system reports {name}", tuple(run.all("end")))]
+    evidence = [reported(run, name)]
     by_whom = sender(run, name)
     if by_whom:
         evidence.append(by_whom)

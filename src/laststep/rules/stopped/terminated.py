@@ -6,7 +6,17 @@ from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
-from laststep.rules._shared import killed_with, measured, no, progress, reached_us, sender, sent_by_itself
+from laststep.rules._shared import (
+    killed_with,
+    measured,
+    no,
+    progress,
+    quoted,
+    reached_us,
+    reported,
+    sender,
+    sent_by_itself,
+)
 from laststep.run import Run
 
 ASKED = {
@@ -61,7 +71,7 @@ def terminated(run: Run) -> Answer:
     if not died and run.exit_code == 0 and all(fit.complete for fit in run.fits) and run.has("exiting"):
         return no("SIGTERM came, and the program finished all the same")
     end = run.last("end")
-    evidence = [Evidence("the operating system reports SIGTERM", (end,) if end else ())] if died else []
+    evidence = [reported(run, "SIGTERM")] if died else []
     if handled is not None:
         evidence.append(Evidence("the program's own handler of SIGTERM set stop_training", (handled,)))
     by_whom = sender(run, "SIGTERM")
@@ -85,11 +95,10 @@ def terminated(run: Run) -> Answer:
 
 def _by_verdict(run: Run, verdict: Event) -> Finding:
     """The batch system says in the log who ended it."""
-    told = f"line {verdict.get('at_line'):,}: “{str(verdict.get('text')).strip()[:200]}”"
     return Finding(
         cause=f"The process was asked to end: {verdict.get('by')} says {ASKED[verdict.get('why')]}.",
         confidence=Confidence.CERTAIN,
-        evidence=(Evidence(told, (verdict,)), progress(run)),
+        evidence=(quoted(verdict), progress(run)),
         remedies=(Remedy("Ask whoever may end jobs there; let the next run go on where this one ended"),),
     )
 

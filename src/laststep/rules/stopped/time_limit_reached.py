@@ -6,7 +6,7 @@ from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, killed_with, no, progress, reached_us
+from laststep.rules._shared import fit_place, killed_with, no, progress, quoted, reached_us, reported
 from laststep.run import Run
 
 TIMED_OUT = 124  # the exit code of coreutils' timeout
@@ -47,27 +47,29 @@ def time_limit_reached(run: Run) -> Answer:
     """
     verdict = next((event for event in run.all("verdict") if event.get("why") == "time-limit"), None)
     if verdict is not None:
-        told = Evidence(f"line {verdict.get('at_line'):,}: “{str(verdict.get('text')).strip()[:200]}”", (verdict,))
-        return _finding(run, f"{verdict.get('by')} ended it because its time was up", told)
+        return _finding(run, f"{verdict.get('by')} ended it because its time was up", quoted(verdict))
     if killed_with(run, 24, "SIGXCPU"):
-        return _finding(run, "the limit on processor time was used up (ulimit -t)", _reported(run, "SIGXCPU"))
+        return _finding(run, "the limit on processor time was used up (ulimit -t)", reported(run, "SIGXCPU"))
     used = _processor_time(run)
     if used is not None:
         return _finding(run, "the hard limit on processor time was used up (ulimit -t)", used, Confidence.LIKELY)
     if run.exit_code == TIMED_OUT and _was_called_timeout(run):
-        return _finding(run, "the command timeout ended it", _reported(run, f"exit code {TIMED_OUT}, timeout's own"))
+        return _finding(run, "the command timeout ended it", reported(run, f"exit code {TIMED_OUT}, timeout's own"))
     term = reached_us(run, "SIGTERM")
     if term is not None and (term.get("sender") or {}).get("name") == "timeout":
         who = Evidence(f"process {term.get('sender')['pid']}, called timeout, sent SIGTERM", (term,))
         return _finding(run, "the command timeout ended it", who)
     deadline = _deadline(run)
-    if term is not None and deadline is not None:
+    by = ((term.get("sender") or {}).get("name") or "") if term is not None else ""
+    if term is not None and deadline is not None and by in ("", "slurmstepd", "slurmd", "srun"):
         left = float(deadline.get("job_ends")) - term.time
         if left < NEAR_THE_END:
             when = (
                 f"SIGTERM came {words.span(abs(left))} {'before' if left > 0 else 'after'} the end that SLURM had set"
             )
-            return _finding(run, "SLURM's time limit for the job was reached", Evidence(when, (term, deadline)))
+            return _finding(
+                run, "SLURM's time limit for the job was reached", Evidence(when, (term, deadline)), Confidence.LIKELY
+            )
         return no(f"SIGTERM came, with {words.span(left)} of the job's time left")
     return no("no time limit was seen to end it")
 
@@ -96,10 +98,6 @@ def _processor_time(run: Run) -> Evidence | None:
     return Evidence(
         f"{used:.1f} s of processor time were used in the last sample; the hard limit was {limit:.0f} s", (end,)
     )
-
-
-def _reported(run: Run, what: str) -> Evidence:
-    return Evidence(f"the operating system reports {what}", tuple(run.all("end")[-1:]))
 
 
 def _finding(run: Run, why: str, evidence: Evidence, confidence: Confidence = Confidence.CERTAIN) -> Finding:
