@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -29,7 +30,7 @@ LASTSTEP = [sys.executable, "-m", "laststep"]
 HERE = "# <- here"
 READY = b"READY"
 MOST_SECONDS = 120.0
-DIRECTIVES = {"expect", "exit", "outcome", "do", "to", "memory", "env", "needs", "when"}
+DIRECTIVES = {"expect", "exit", "outcome", "do", "to", "by", "memory", "env", "needs", "when"}
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -42,6 +43,7 @@ class Scenario:
     outcome: finished, stopped or crashed
     do:      `signal SIGTERM`: sent once the program has written the line READY on stdout
     to:      who gets it: supervisor (the default), program, or group (all of them at once)
+    by:      the name of the process that sends it, such as slurmstepd
     memory:  run in a fresh memory control group with this limit
     env:     `NAME=VALUE …` put into its environment; the value now+5 is the time then plus 5 s, in epoch seconds
     needs:   `mounts` (a private mount namespace) or `kernel-log` (to write to it): skipped where that can't be had
@@ -55,6 +57,7 @@ class Scenario:
     outcome: str
     signal: int | None = None
     to: str = "supervisor"
+    by: str = ""
     memory: int | None = None
     env: tuple[tuple[str, str], ...] = ()
     needs: str | None = None
@@ -96,6 +99,7 @@ def read_scenario(path: Path) -> Scenario:
         outcome=said["outcome"],
         signal=_signal_to_send(said["do"]) if "do" in said else None,
         to=said.get("to", "supervisor"),
+        by=said.get("by", ""),
         memory=int(said["memory"][:-1]) * UNITS[said["memory"][-1]] if "memory" in said else None,
         env=tuple((word.partition("=")[0], word.partition("=")[2]) for word in said.get("env", "").split()),
         needs=said.get("needs"),
@@ -337,12 +341,22 @@ def _ready_or_dead(is_ready: threading.Event, process: subprocess.Popen[bytes]) 
 
 def _send(asked: Scenario, pid: int, home: Path | None) -> None:
     assert asked.signal is not None
-    if asked.to == "group":
+    if asked.by:
+        _send_by(asked.by, pid, asked.signal)
+    elif asked.to == "group":
         os.killpg(pid, asked.signal)
     elif asked.to == "program" and home is not None:
         os.kill(_program_under(home), asked.signal)
     else:
         os.kill(pid, asked.signal)
+
+
+def _send_by(name: str, pid: int, number: int) -> None:
+    """From a process of this name, which lives long enough to be asked for it."""
+    with tempfile.TemporaryDirectory() as folder:
+        named = Path(folder, name)
+        named.symlink_to(os.path.realpath(sys.executable))
+        subprocess.run([named, "-c", f"import os, time; os.kill({pid}, {number}); time.sleep(1)"], check=True)
 
 
 def _program_under(home: Path) -> int:

@@ -5,6 +5,7 @@ exit: SIGTERM
 outcome: stopped
 env: SLURM_JOB_ID=48210 SLURM_JOB_START_TIME=now+0 SLURM_JOB_END_TIME=now+6 SLURM_JOB_PARTITION=gpu
 do: signal SIGTERM
+by: slurmstepd
 """
 
 import os

@@ -5,6 +5,7 @@ exit: 0
 outcome: stopped
 env: SLURM_JOB_ID=48211 SLURM_JOB_START_TIME=now+0 SLURM_JOB_END_TIME=now+6
 do: signal SIGTERM
+by: slurmstepd
 when: all
 """
 

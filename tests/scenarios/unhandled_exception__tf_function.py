@@ -18,7 +18,7 @@ optimizer = keras.optimizers.Adam()
 
 @tf.function
 def train_step(features, target):
-    tf.debugging.assert_less_equal(features, 1.0, message="inputs must be scaled")
+    tf.debugging.assert_less_equal(features, 1.0, message="inputs must be scaled")  # <- here
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean((model(features) - target) ** 2)
     grads = tape.gradient(loss, model.trainable_variables)
@@ -27,5 +27,5 @@ def train_step(features, target):
 
 
 for step, (features, target) in enumerate(dataset):
-    loss = train_step(features, target)  # <- here
+    loss = train_step(features, target)
     print(f"step {step}: {loss:.3f}")

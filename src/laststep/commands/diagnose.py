@@ -1,4 +1,4 @@
-"""read a plain console log, of a run that was not recorded, and say the same"""
+"""read the plain console log of a run that nobody recorded; say why"""
 
 from __future__ import annotations
 
