@@ -160,7 +160,7 @@ def test_batches_asked_for_and_delivered_are_counted() -> None:
     assert (first.rule, first.where, diagnosis.outcome) == ("data-exhausted", MADE, "finished")
     assert "batches in each epoch: 10, 10, 10, 2, 10, 10; 10 asked for in each" in says(diagnosis)
     assert "60 batches asked for in all, 52 batches delivered" in says(diagnosis)
-    assert first.remedies[0].change == "dataset = dataset.repeat()"
+    assert first.remedies[0].change == "ds = ds.repeat()"
 
 
 def test_an_epoch_that_a_callback_stopped_in_the_middle_was_not_cut_by_its_data() -> None:

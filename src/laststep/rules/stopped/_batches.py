@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from laststep.event import Event
-from laststep.finding import Evidence
+from laststep.finding import Evidence, Place
 from laststep.reports import words
 from laststep.run import Fit, Run
 
@@ -39,6 +39,13 @@ class Shortfall:
     @property
     def has_phantoms(self) -> bool:
         return 0 in self.delivered and any(self.delivered)
+
+    def was_used_before(self, run: Run) -> bool:
+        """The same object, made at the same line, was given to an earlier fit, and it does not begin anew."""
+        data = self.fit.began.get("data") or {}
+        earlier = [(fit.began.get("data") or {}).get("made_at") for fit in run.fits if fit.id < self.fit.id]
+        made = data.get("made_at")
+        return made is not None and made in earlier and "Dataset" not in str(data.get("type"))
 
     def evidence(self) -> Evidence:
         shown = ", ".join(map(str, self.delivered[:12])) + (", …" if len(self.delivered) > 12 else "")
@@ -122,6 +129,12 @@ def is_about_data(run: Run, error: Event) -> bool:
     if "StopIteration" not in str(error.get("type")):
         return True
     return bool(run.training_seen or run.has("progress")) or "keras" in str(error.get("frames"))
+
+
+def name_of(where: Place | None) -> str:
+    """What the program calls its data, by the line that made it."""
+    given = re.match(r"(\w+)\s*=[^=]", str((where or {}).get("text", "")))
+    return given[1] if given else "dataset"
 
 
 def spoken(count: int) -> str:

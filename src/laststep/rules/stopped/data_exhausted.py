@@ -7,7 +7,15 @@ from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._said import Said, compiled, data_of, said
 from laststep.rules._shared import fit_place, measured, no, progress
-from laststep.rules.stopped._batches import Shortfall, is_about_data, is_about_validation, shortfall, spoken, warnings
+from laststep.rules.stopped._batches import (
+    Shortfall,
+    is_about_data,
+    is_about_validation,
+    name_of,
+    shortfall,
+    spoken,
+    warnings,
+)
 from laststep.run import Run
 
 RAISED = compiled(
@@ -82,7 +90,7 @@ def _finding(run: Run, short: Shortfall) -> Finding:
         evidence.append(Evidence("epochs without a batch log loss 0.0: what watches the loss is misled by them"))
     data = fit.began.get("data") or {}
     where = data.get("where") or data.get("made_at") or fit.began.get("where")
-    if _was_used_before(run, short):
+    if short.was_used_before(run):
         evidence.append(Evidence("an earlier fit had taken from the same iterator, which does not begin anew"))
         where = fit.began.get("where")
     return Finding(
@@ -92,13 +100,6 @@ def _finding(run: Run, short: Shortfall) -> Finding:
         remedies=_remedies(run, short, where),
         where=where,
     )
-
-
-def _was_used_before(run: Run, short: Shortfall) -> bool:
-    """The same object, made at the same line, was given to an earlier fit, and it is not one that begins anew."""
-    data = short.fit.began.get("data") or {}
-    earlier = [(fit.began.get("data") or {}).get("made_at") for fit in run.fits if fit.id < short.fit.id]
-    return data.get("made_at") is not None and data.get("made_at") in earlier and "Dataset" not in str(data.get("type"))
 
 
 def _remedies(run: Run, short: Shortfall, where: Place | None) -> tuple[Remedy, ...]:
@@ -114,12 +115,12 @@ def _remedies(run: Run, short: Shortfall, where: Place | None) -> tuple[Remedy, 
             "Or leave steps_per_epoch out: an epoch is then one pass over the data", None, short.fit.began.get("where")
         )
     )
-    if _was_used_before(run, short):
+    if short.was_used_before(run):
         return (Remedy("Give each fit an iterator of its own: make it anew before this line", None, where),)
     unknown = short.has_phantoms and length == short.asked
     known = Remedy(
         "Or tell TensorFlow how long the data is",
-        f"dataset = dataset.apply(tf.data.experimental.assert_cardinality({length}))",
+        f"{name_of(where)}.apply(tf.data.experimental.assert_cardinality({length}))",
         where,
     )
     return (_repeat(run, where), *((known,) if unknown else ()), fewer)
@@ -128,7 +129,7 @@ def _remedies(run: Run, short: Shortfall, where: Place | None) -> tuple[Remedy, 
 def _repeat(run: Run, where: Place | None) -> Remedy:
     if "generator" in str(data_of(run).get("type")):
         return Remedy("Let the generator never end", "while True:  # around its loop", where)
-    return Remedy("Let the data repeat", "dataset = dataset.repeat()", where)
+    return Remedy("Let the data repeat", "{0} = {0}.repeat()".format(name_of(where)), where)
 
 
 def _raised(run: Run, message: Said) -> Finding:
