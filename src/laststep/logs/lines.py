@@ -14,8 +14,8 @@ from typing import BinaryIO, cast
 CHUNK = 1 << 20
 LONGEST = 1 << 13  # characters of one line; the rest of it is cut
 KEEP = 40  # lines of one shape, and then the last of each streak
-MANY_SHAPES = 4_000  # from here on the first line of a shape is enough
-MOST_SHAPES = 20_000
+MANY_SHAPES = 2_000  # from here on the first line of a shape is enough
+MOST_SHAPES = 8_000
 LAST = 400  # lines of the end, kept whatever their shape
 
 # What differs from one line to the next of the same shape: numbers, and a progress bar's picture.

@@ -15,7 +15,7 @@ from laststep.logs.endings import Endings
 from laststep.logs.lines import Line, Reading, Repeats, worth_reading
 from laststep.logs.tracebacks import Tracebacks
 
-FIRST, LAST = 10_000, 20_000  # lines that are kept of the beginning and of the end
+FIRST, LAST = 4_000, 8_000  # lines that are kept of the beginning and of the end
 MOST_EVENTS = 10_000
 ABOUT_OTHERS_TOO = ("the kernel", "Ray", "systemd-oomd", "earlyoom", "YARN")  # they speak of any process of the machine
 # What a process prints once, when TensorFlow is loaded, and a shell's prompt before it.
@@ -47,6 +47,9 @@ class Story:
     events: list[Event]
     reading: Reading
     runs: int = 1
+    kept: dict[str, Any] = dataclasses.field(
+        default_factory=dict
+    )  # what rules worked out of the lines, for the next rule
 
     @property
     def last_progress(self) -> float:

@@ -11,7 +11,6 @@ from typing import Any
 from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
 from laststep.logs.harmless import is_harmless
-from laststep.logs.lines import Line
 from laststep.logs.tracebacks import CUT_OFF
 from laststep.rule import Answer
 from laststep.rules._shared import fit_place, no, place_of_fault, progress, went_on
@@ -37,6 +36,14 @@ _NATIVE = re.compile(
 _STAMPED = re.compile(
     r"\b[IWEF] (?:[\w.]+/)*[\w.]+\.(?:cc|cpp|cu|h|mm):\d+\]|\b[IWEF]\d{4} \d\d:\d\d:[\d.]+ +\d+ [\w./]+:\d+\]|"
     r"\.(?:cc|cu):\d+\] |^(?:ERROR|FATAL)\b"
+)
+# A word that stands in each message that any rule knows; prose has none of them.
+_WORTH = re.compile(
+    r"(?i)error|fail|could not|cannot|n't |not found|no such|exist|denied|memory|invalid|unexpected|mismatch|must|"
+    r"incompatible|expected|received|corrupt|truncat|empty|shape|dimension|label|gradient|space|quota|too many|connect|"
+    r"unavailable|time|killed|worker|peer|rank|nccl|cud|cublas|gpu|libdevice|ptxas|dll|symbol|version|illegal|abort|check|"
+    r"alloc|shm|restor|report_resource|nan|inf|closed|unable|support|undefined|xid|bus|ecc|horovod|heartbeat|barrier|"
+    r"read-only|jpeg|png|image|unknown|cast|type|limit|compiled|handle|core|segment|terminate|lost|mpi|rpc|grpc|stats"
 )
 _NODE = re.compile(r"\{\{node ([^}]+)\}\}|\[\[node (\S+)")
 _STAMP = re.compile(
@@ -107,19 +114,36 @@ def ended_well(run: Run) -> bool:
     return run.exit_code == 0 or any(fit.complete for fit in run.fits[-1:])
 
 
-def _may_tell(run: Run, line: Line) -> bool:
-    """Whether a line on the console may name the cause. An error of Python's own, a kill and a request to end speak
-    for themselves; beside an error out of native code, or an unknown end, what native libraries logged counts; any
-    line only where a fatal signal ended it or nothing else is there."""
-    if is_harmless(line.text):
-        return False
-    if run.signal is not None:
-        return run.signal in FATAL
+def _tellers(run: Run) -> list[tuple[str, str, int]]:
+    """Lines on the console that may name the cause: (the line, with the next where it may be wrapped, its number).
+
+    An error of Python's own, a kill and a request to end speak for themselves. Beside an error out of native code what
+    native libraries logged counts; any line only where a fatal signal ended it, or where nothing else is there.
+    """
+    if "tellers" not in run.story.kept:
+        run.story.kept["tellers"] = list(_read_tellers(run))
+    kept: list[tuple[str, str, int]] = run.story.kept["tellers"]
+    return kept
+
+
+def _read_tellers(run: Run) -> Iterator[tuple[str, str, int]]:
     error = run.uncaught
-    if error is None:
-        return bool(_STAMPED.search(line.text)) or not (run.exit_code or run.has("verdict"))
-    native = _NATIVE.search(str(error.get("type"))) or _NATIVE.search(str(error.get("bases")))
-    return bool(native) and bool(_STAMPED.search(line.text) or error.get("type") == CUT_OFF)
+    native = error is not None and (_NATIVE.search(str(error.get("type"))) or _NATIVE.search(str(error.get("bases"))))
+    if run.alive or ended_well(run) or (error is not None and not native) or run.signal not in (None, *FATAL):
+        return
+    lone = error is None and not (run.exit_code or run.has("verdict"))
+    any_line = run.signal in FATAL or lone or (error is not None and error.get("type") == CUT_OFF)
+    # What a program prints is often buffered and comes late: a recorded end needs no order on the console.
+    last = run.story.last_progress if run.is_log else 0.0
+    for line, after in itertools.zip_longest(run.story.lines, run.story.lines[1:]):
+        text = line.text[:LONGEST_LINE]
+        if (
+            line.number >= last
+            and (_STAMPED.search(text) or (any_line and _WORTH.search(text)))
+            and not is_harmless(text)
+        ):
+            wrapped = text + after.text[:LONGEST_LINE] if after is not None and len(text) >= WRAPPED else ""
+            yield text, wrapped, line.number
 
 
 def _shortened(text: str) -> str:
@@ -133,21 +157,14 @@ def all_said(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Iter
         inner = (f"{each['type']}: {each['message']}" for each in event.get("because_of") or [])
         for message in (text, *inner, text.replace("\n", "")):  # a terminal may have wrapped it anywhere
             yield from (Said(found, event) for pattern in patterns for found in [pattern.search(message)] if found)
-    if console and not run.alive and not ended_well(run):
-        # What a program prints is often buffered and comes late: a recorded end needs no order on the console.
-        last = run.story.last_progress if run.is_log else 0.0
-        for line, after in itertools.zip_longest(run.story.lines, run.story.lines[1:]):
-            if line.number < last:
-                continue
-            text = line.text[:LONGEST_LINE]
-            wrapped = text + after.text[:LONGEST_LINE] if after is not None and len(text) >= WRAPPED else None
-            for pattern in patterns:
-                found = pattern.search(text)
-                if found is None and wrapped is not None:
-                    found = pattern.search(wrapped)
-                    found = found if found is not None and found.start() < len(text) < found.end() else None
-                if found is not None and _may_tell(run, line):
-                    yield Said(found, None, line.number)
+    for line, wrapped, number in _tellers(run) if console else ():
+        for pattern in patterns:
+            found = pattern.search(line)
+            if found is None and wrapped:
+                found = pattern.search(wrapped)
+                found = found if found is not None and found.start() < len(line) < found.end() else None
+            if found is not None:
+                yield Said(found, None, number)
 
 
 def said(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Said | None:
