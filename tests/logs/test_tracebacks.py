@@ -410,3 +410,20 @@ def test_a_prompt_in_an_environment_ends_a_message() -> None:
 def test_a_traceback_of_a_thread_beside_a_training_that_finished() -> None:
     log = epochs(1, 2) + "Exception in thread Thread-3:\n" + TRACEBACK + epochs(1, 2, first=2)
     assert (answer(log).findings, answer(log).outcome) == ((), "finished")
+
+
+def test_an_error_that_a_queue_reports_to_its_coordinator() -> None:
+    head = "INFO:tensorflow:Error reported to Coordinator: <class 'tensorflow.errors_impl.DataLossError'>, "
+    assert cause(f"{head}truncated record at 7\n") == "corrupt-record"
+
+
+def test_a_hook_that_ended_the_training_for_a_bad_loss() -> None:
+    log = "tensorflow.python.training.basic_session_run_hooks.NanLossDuringTrainingError: NaN loss during training.\n"
+    assert cause(log) == "stopped-on-nan"
+
+
+def test_an_evaluation_of_better_weights_does_not_hide_a_bad_loss() -> None:
+    assert (
+        cause(f"Epoch 1/1\n{bar2(4, 4, 'loss: nan', '1s 9ms/step')}\n{bar2(9, 9, 'loss: 0.5', '1s 9ms/step')}\n")
+        == "nan-loss"
+    )

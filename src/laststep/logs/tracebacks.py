@@ -29,6 +29,8 @@ _BESIDE = re.compile(
     r"^\s*Exception in thread (?P<name>[^\s:]+)|^\s*Exception ignored in|^Error in atexit\._run_exitfuncs|"
     r"^Error in sys\.excepthook"
 )
+# TensorFlow 1's queues: the error of a thread, which ends the session.
+_COORDINATOR = re.compile(r"^.*Error reported to Coordinator: <class '([\w.]+)'>, ")
 _HOOK = re.compile(r"^(?:\w+\.)*on_(?:epoch|(?:train_|test_|predict_)?batch|train|test|predict)_(?:begin|end)$")
 # The class of an error is written in one word that ends so; `Error: 0.12` is a metric.
 _ERROR = re.compile(
@@ -95,6 +97,7 @@ class Tracebacks:
             self._is_frame(text)
             return
         stripped = text if self._frames is not None else text.strip()
+        stripped = _COORDINATOR.sub(r"\1: ", stripped)
         found = _ERROR.match(stripped)
         if found and (self._frames is not None or self._is_error(found, stripped)):
             self._open(found, line)

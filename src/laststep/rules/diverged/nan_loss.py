@@ -67,8 +67,9 @@ def nan_loss(run: Run) -> Answer:
 
 def _last_loss(run: Run) -> tuple[str, float, Event] | None:
     """The last loss that was shown: its name, its value, who showed it."""
-    for event in reversed(run.events):
-        if event.kind in ("epoch", "progress"):
+    shown = run.all("epoch") or run.all("progress")  # an evaluation of other weights may follow the last epoch
+    for event in reversed(shown):
+        if event.get("metrics"):
             losses = {name: value for name, value in (event.get("metrics") or {}).items() if _is_loss(name)}
             for name, value in sorted(losses.items(), key=lambda item: math.isfinite(item[1])):
                 return name, float(value), event

@@ -8,10 +8,12 @@ from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
+from laststep.rules._said import answer, compiled, said
 from laststep.rules._shared import fit_place, measured, no
 from laststep.rules.stopped._stops import is_for_nan, not_finite, stop_that_counted
 from laststep.run import Run
 
+BY_A_HOOK = compiled(r"NanLossDuringTrainingError|NaN loss during training|Model diverged with loss = NaN")
 CLIMBED = 3.0  # times its lowest value
 LOOK = Remedy(
     "See what made the loss so: the data of the first bad step, the learning rate, log or division in the loss"
@@ -49,6 +51,9 @@ def stopped_on_nan(run: Run) -> Answer:
     """
     stop = stop_that_counted(run)
     error = next((e for e in reversed(run.all("exception")) if _from_terminate_on_nan(e)), None)
+    hook = said(run, *BY_A_HOOK, console=False)
+    if hook is not None:
+        return answer(run, hook, "", "An Estimator's hook ended the training because the loss was NaN.", (LOOK,))
     if error is None and (stop is None or not is_for_nan(stop)):
         return _all_clear(run)
     event = error or stop
