@@ -69,7 +69,7 @@ def data_exhausted(run: Run) -> Answer:
             evidence=(told, progress(run)),
             remedies=(_repeat(run, None),),
         )
-    counted = any(fit.epochs for fit in run.fits) and not run.is_log and short is None
+    counted = any(epoch.get("batches") for fit in run.fits for epoch in fit.epochs) and not run.is_log and short is None
     return measured("every epoch got the batches it asked for") if counted else no("no epoch was seen cut short")
 
 

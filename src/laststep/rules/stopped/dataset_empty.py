@@ -96,9 +96,12 @@ def _finding(run: Run, fit: Fit) -> Finding:
     evidence = [Evidence(f"{len(fit.epochs)} epochs ended, and not one batch was seen", (fit.began, *fit.epochs[:3]))]
     if data.get("cardinality") == 0:
         evidence.append(Evidence("TensorFlow itself counts 0 batches in the data", (fit.began,)))
-    if data.get("element_spec"):
-        evidence.append(Evidence(f"the data's elements would be {str(data['element_spec'])[:160]}", (fit.began,)))
-    elif data.get("shape"):
+    for told, _ in _suspects(run):
+        evidence.append(Evidence(f"the pipeline has {told}", (fit.began,)))
+    sources = [str(stage.get("stage")) for stage in data.get("stages") or []]
+    if sources:
+        evidence.append(Evidence(f"its stages, from the end to the source: {', '.join(sources)}", (fit.began,)))
+    if data.get("shape"):
         evidence.append(Evidence(f"x has the shape {data['shape']}", (fit.began,)))
     return Finding(
         cause="There was no data: not one batch was delivered, and the model was never trained.",
@@ -109,13 +112,22 @@ def _finding(run: Run, fit: Fit) -> Finding:
     )
 
 
+def _suspects(run: Run) -> list[tuple[str, str | None]]:
+    """Stages of the pipeline that can let nothing through: (in words, the change)."""
+    found: list[tuple[str, str | None]] = []
+    for stage in data_of(run).get("stages") or []:
+        if stage.get("stage") == "Filter":
+            found.append(("a filter() that nothing passes: look at what it compares", None))
+        if stage.get("drop_remainder"):
+            told = f"batch({stage.get('batch_size')}, drop_remainder=True), which drops what does not fill a batch"
+            found.append((told, "drop_remainder=False"))
+    return found
+
+
 def _remedies(run: Run) -> tuple[Remedy, ...]:
     made = data_of(run).get("made_at")
-    change = "assert next(iter(dataset), None) is not None"
-    dropped = str((made or {}).get("text", ""))
-    first = Remedy("Let the program look before it trains", change, made)
-    if "drop_remainder=True" in dropped:
-        return (Remedy("The only batch was too small and was dropped", "drop_remainder=False", made), first)
-    if ".filter(" in dropped:
-        return (Remedy("The filter lets nothing through: look at what it compares", None, made), first)
-    return (first,)
+    suspects = tuple(Remedy(f"The pipeline has {told}", change, made) for told, change in _suspects(run))
+    return (
+        *suspects,
+        Remedy("Let the program look before it trains", "assert next(iter(dataset), None) is not None", made),
+    )
