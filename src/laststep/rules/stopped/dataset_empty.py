@@ -117,7 +117,7 @@ def _suspects(run: Run) -> list[tuple[str, str | None]]:
     found: list[tuple[str, str | None]] = []
     for stage in data_of(run).get("stages") or []:
         if stage.get("stage") == "Filter":
-            found.append(("a filter() that nothing passes: look at what it compares", None))
+            found.append(("a filter(), which may let nothing through: look at what it compares", None))
         if stage.get("drop_remainder"):
             told = f"batch({stage.get('batch_size')}, drop_remainder=True), which drops what does not fill a batch"
             found.append((told, "drop_remainder=False"))
