@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from laststep.finding import Confidence, Finding, Remedy
+import re
+
+from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._said import ECHOES, Said, answer, compiled, said
 from laststep.rules._shared import quoted
@@ -41,6 +43,11 @@ SURE = compiled(
     r"cudaGetDevice\(\) failed|cudaGetDeviceCount|CUDA(?:_ERROR)?[ _](?:unknown|UNKNOWN)(?: error)?|no "
     r"CUDA-capable device is detected",
     r"(?i)failed to (?:load|open) (?:libcuda|cuda driver|nvcuda)",
+)
+# The program insists on a card, and TensorFlow has none; why not, it said when it started.
+NO_CARD = compiled(r"(?:Could not satisfy|Cannot assign a device)[^\n]*(?:GPU|gpu)")
+NO_DRIVER = re.compile(
+    r"does not match DSO version|failed call to cuInit|Could not load dynamic library|Cannot dlopen some GPU"
 )
 # The call failed, and the log does not say why: no memory for the library, or a library that does not fit.
 UNSURE = compiled(
@@ -85,6 +92,12 @@ def gpu_libraries_unusable(run: Run) -> Answer:
             evidence=(quoted(missing),),
             remedies=WINDOWS,
         )
+    lacks = said(run, *NO_CARD, console=False)
+    reason = next((line for line in run.story.lines if NO_DRIVER.search(line.text)), None) if lacks else None
+    if lacks is not None and reason is not None:
+        told = Evidence(f"line {reason.number:,} of what it printed: “{reason.text[-160:]}”")
+        cause = "The program asked for a GPU, and TensorFlow had found none that it can use."
+        return answer(run, lacks, "", cause, _remedies(None), (told,), confidence=Confidence.LIKELY)
     sure = said(run, *SURE)
     message = sure or said(run, *UNSURE)
     return answer(
