@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -222,7 +223,9 @@ VARIANTS = [
 def weights_of(program: str, base: Path, recorded: bool) -> tuple[Ran, dict[str, str]]:
     """The digest of all weights of each variant, printed by the program itself."""
     path = base / f"weights_{program}.py"
-    path.write_text(PROGRAMS[program])
+    written = base / f"weights_{program}.{os.getpid()}"  # another worker may be reading it
+    written.write_text(PROGRAMS[program])
+    written.replace(path)
     ran = run_program(path, base, recorded)
     assert ran.status == 0, ran.stderr.decode()
     return ran, {line.split()[0]: line.partition(" ")[2] for line in ran.stdout.decode().splitlines()}

@@ -3,6 +3,7 @@
 expect: data-source-unreachable
 exit: 1
 outcome: crashed
+when: all
 """
 
 import http.server

@@ -3,6 +3,7 @@
 expect: library-incompatible
 exit: 1
 outcome: crashed
+when: all
 """
 
 import csv

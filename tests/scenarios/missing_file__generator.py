@@ -3,6 +3,7 @@
 expect: missing-file
 exit: 1
 outcome: crashed
+when: all
 """
 
 import json

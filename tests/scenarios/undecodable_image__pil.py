@@ -3,6 +3,7 @@
 expect: undecodable-image
 exit: 1
 outcome: crashed
+when: all
 """
 
 import glob
