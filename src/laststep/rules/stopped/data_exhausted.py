@@ -19,7 +19,7 @@ from laststep.rules.stopped._batches import (
 from laststep.run import Run
 
 RAISED = compiled(
-    r"OutOfRangeError[^\n]*: [^\n]*(?:End of sequence|insufficient elements|is closed)|(?:^|: )StopIteration\b",
+    r"OutOfRangeError[^\n]*: [^\n]*(?:End of sequence|insufficient elements|is closed)|\A(?:[\w.]+\.)?StopIteration\b",
     r"(?:Queue|queue) '[^']+' is closed and has insufficient elements \(requested (?P<wanted>\d+), current size "
     r"(?P<had>\d+)\)",
 )
