@@ -47,14 +47,13 @@ class Story:
     events: list[Event]
     reading: Reading
     runs: int = 1
-    kept: dict[str, Any] = dataclasses.field(
-        default_factory=dict
-    )  # what rules worked out of the lines, for the next rule
+    # What one rule worked out of the lines, for the next.
+    kept: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def last_progress(self) -> float:
         """The line at which training was last seen to move on."""
-        epochs = [float(e.get("moved_at") or 0) if e.get("open") else e.time for e in self.events if e.kind == "epoch"]
+        epochs = [_moved(event) for event in self.events if event.kind == "epoch"]
         counted = [event.time for event in self.events if event.kind == "progress" and event.get("moved")]
         # One more sign of life after an error is what was on its way already: threads, buffers.
         return max([*epochs, *counted[:-1]], default=0.0)
@@ -171,10 +170,14 @@ class _Teller:
             yield Event(when, "stop", told, "log")
 
 
+def _moved(epoch: Event) -> float:
+    """The line at which an epoch was last seen to move on: its end, or the last move but one of one that is open."""
+    return float(epoch.get("moved_at") or 0) if epoch.get("open") else epoch.time
+
+
 def _went_on(story: Story, error: Event) -> bool:
     """Whether training moved on after an error. What print() wrote may have been buffered and come after it."""
-    epochs = [event for event in story.events if event.kind == "epoch"]
-    if any((float(e.get("moved_at") or 0) if e.get("open") else e.time) > error.time for e in epochs):
+    if any(event.kind == "epoch" and _moved(event) > error.time for event in story.events):
         return True
     if error.time >= story.last_progress:
         return False

@@ -21,8 +21,6 @@ OUT_OF_MEMORY = compiled(
     rf"(?i)Out of memory (?:while )?trying to allocate {_SIZE}(?![^\n]*(?:not a failure|performance gains))",
     rf"Failed to allocate request for {_SIZE}[^\n]*on device ordinal",
     rf"CUDA out of memory\. Tried to allocate {_SIZE}",
-    rf"Allocator \(GPU_\d+_bfc\) ran out of memory trying to allocate {_SIZE}(?![^\n]*(?:not a failure|"
-    rf"performance gains))",
     r"CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|hipErrorOutOfMemory",
     r"RESOURCE_EXHAUSTED: (?!.*(?:CPU|cpu|[Dd]isk|space left)).*(?:GPU|gpu|CUDA|cuda)",
     r"Dst tensor is not initialized|bfc_allocator\.cc:\d+\] (?:Stats:|Sum Total of in-use chunks)",
@@ -115,9 +113,7 @@ def shortage(run: Run) -> Shortage | None:
 def bytes_of(text: str) -> int:
     """`2.50GiB`, `123 bytes` as a number."""
     found = re.match(r"(\d{1,18}(?:\.\d+)?)\.?\s*([KMGT]?)", text.strip())
-    if not found or not found[1].strip("."):
-        return 0
-    return int(float(found[1].rstrip(".")) * _UNITS[found[2] or "B"])
+    return int(float(found[1]) * _UNITS[found[2] or "B"]) if found else 0
 
 
 def _bytes_of_tensor(message: Said) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 from laststep.event import Event
 from laststep.finding import Evidence, Place, Remedy
 from laststep.reports import words
+from laststep.rules._said import data_of
 from laststep.rules._shared import fit_place, killed_with
 from laststep.run import Run
 
@@ -182,9 +183,8 @@ class Stage:
 
 def large_stages(run: Run, limit: float | None) -> list[Stage]:
     """Those that may hold a good part of the limit, the largest first."""
-    data = (run.fit.began.get("data") or {}) if run.fit else {}
     found = []
-    for stage in data.get("stages") or []:
+    for stage in data_of(run).get("stages") or []:
         elements = stage.get("buffer_size") or 0
         size = float(stage.get("bytes") or 0) * elements
         if size > 0.2 * (limit or 1e9):
@@ -197,7 +197,7 @@ def large_stages(run: Run, limit: float | None) -> list[Stage]:
 def smaller(run: Run, limit: float | None, grows: bool) -> tuple[Remedy, ...]:
     """What to make smaller: what grows, what the pipeline holds, the batch; or a larger limit."""
     fit = run.fit
-    made = ((fit.began.get("data") or {}).get("made_at") or fit.began.get("where")) if fit else None
+    made = (data_of(run).get("made_at") or fit.began.get("where")) if fit else None
     held = [_less_of(stage, limit, made) for stage in large_stages(run, limit)]
     more = [Remedy(f"Or give the job more than {words.size(limit)}, if the machine has it", safe=True)] if limit else []
     if grows and not held:
@@ -205,7 +205,7 @@ def smaller(run: Run, limit: float | None, grows: bool) -> tuple[Remedy, ...]:
         where = own[0] if own else fit_place(run)
         told = "Something keeps memory with every step: look for a list, a dict or a history that grows in the loop"
         return (Remedy(told + (f" or in {own[0]['class']}" if own else ""), None, where),)
-    batch = (fit.began.get("batch_size") or (fit.began.get("data") or {}).get("batch_size")) if fit else None
+    batch = (fit.began.get("batch_size") or data_of(run).get("batch_size")) if fit else None
     if fit is not None and isinstance(batch, int) and batch > 1 and not run.steps and not held:
         change = f"model.fit(…, batch_size={max(1, batch // 2)})"
         return (Remedy(f"Train with smaller batches (it was {batch})", change, fit.began.get("where")), *more)

@@ -36,6 +36,11 @@ def cannot(because: str) -> Unchecked:
     return Unchecked(because)
 
 
+def verdict(run: Run, *why: str) -> Event | None:
+    """What a batch system, a container engine or the kernel says about the end, if for one of these reasons."""
+    return next((event for event in run.all("verdict") if event.get("why") in why), None)
+
+
 def quoted(event: Event) -> Evidence:
     """The line of a bare log that says so."""
     return Evidence(f"line {event.get('at_line'):,}: “{str(event.get('text')).strip()[:200]}”", (event,))

@@ -7,7 +7,7 @@ import re
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._said import ECHOES, Said, answer, compiled, said
-from laststep.rules._shared import quoted
+from laststep.rules._shared import quoted, verdict
 from laststep.run import Run
 
 _LIBRARY = (
@@ -84,7 +84,7 @@ def gpu_libraries_unusable(run: Run) -> Answer:
         gpu-memory-held (cuDNN starts, and finds no memory), library-incompatible (Python packages that do not
         go together), cuda-kernel-failed.
     """
-    missing = next((event for event in run.all("verdict") if event.get("why") == "library-missing"), None)
+    missing = verdict(run, "library-missing")
     if missing is not None:
         return Finding(
             cause="Windows could not load a library that the program needs (its exit code says so).",

@@ -21,7 +21,7 @@ from laststep.rules._memory import (
     was_near_the_limit,
 )
 from laststep.rules._said import answer, compiled, said
-from laststep.rules._shared import cannot, fit_place, measured, no, progress, quoted
+from laststep.rules._shared import cannot, fit_place, measured, no, progress, quoted, verdict
 from laststep.run import Run
 
 BY_RAY = compiled(
@@ -53,15 +53,15 @@ def host_out_of_memory(run: Run) -> Answer:
         killed-by-signal (somebody sent SIGKILL and memory had nothing to do with it), gpu-out-of-memory (an
         error from the device's allocator, not a kill), host-allocation-failed (an error, not a kill).
     """
-    verdict = next((event for event in run.all("verdict") if event.get("why") == "memory"), None)
+    told = verdict(run, "memory")
     ray = said(run, *BY_RAY)
-    if ray is not None and verdict is None:
+    if ray is not None and told is None:
         cause = "Ray killed the worker because the machine's memory ran out."
         return answer(
             run, ray, "", cause, (Remedy("Run fewer tasks at once, or give each more memory: num_cpus, memory="),)
         )
-    if verdict is not None:
-        return _by_verdict(run, verdict)
+    if told is not None:
+        return _by_verdict(run, told)
     if run.is_log:
         return no("nothing in the log says that memory ran out")
     kill = memory_kill(run)
@@ -74,13 +74,13 @@ def host_out_of_memory(run: Run) -> Answer:
     return _finding(run, kill, Confidence.LIKELY if was_near_the_limit(run) else Confidence.POSSIBLE)
 
 
-def _by_verdict(run: Run, verdict: Event) -> Finding:
+def _by_verdict(run: Run, told: Event) -> Finding:
     """A batch system, a container engine or the kernel itself says so in the log."""
     return Finding(
-        cause=f"The process was killed because memory ran out: {verdict.get('by')} says so.",
+        cause=f"The process was killed because memory ran out: {told.get('by')} says so.",
         confidence=Confidence.CERTAIN,
         evidence=(
-            quoted(verdict),
+            quoted(told),
             progress(run),
         ),
         remedies=(

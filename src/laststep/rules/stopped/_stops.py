@@ -15,8 +15,8 @@ def stop_that_counted(run: Run) -> Event | None:
     """The assignment that ended the fit early: seen during it, and epochs were left."""
     fit = run.fit
     if run.is_log:  # only the last word counts: the log may begin in the middle of a fit
-        after = [[epoch for epoch in run.all("epoch") if epoch.time > stop.time] for stop in run.all("stop")]
-        counts = [stop for stop, later in zip(run.all("stop"), after, strict=True) if len(later) < 2]
+        ends = [epoch.time for epoch in run.all("epoch")]
+        counts = [stop for stop in run.all("stop") if sum(end > stop.time for end in ends) < 2]
         return counts[-1] if counts else None
     if fit is None or fit.complete:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding
 from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, killed_with, no, progress, reached_us, reported, sender
+from laststep.rules._shared import fit_place, killed_with, no, progress, reached_us, reported, sender, verdict
 from laststep.run import Run
 
 
@@ -32,7 +32,7 @@ def interrupted(run: Run) -> Answer:
     """
     error = _keyboard_interrupt(run)
     received = reached_us(run, "SIGINT")
-    if error is None and any(event.get("why") == "asked" for event in run.all("verdict")):
+    if error is None and verdict(run, "asked") is not None:
         return no("the batch system says who ended it")
     if not killed_with(run, 2, "SIGINT") and error is None and received is None:
         return no("no SIGINT and no KeyboardInterrupt was seen")

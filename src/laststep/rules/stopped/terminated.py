@@ -16,6 +16,7 @@ from laststep.rules._shared import (
     reported,
     sender,
     sent_by_itself,
+    verdict,
 )
 from laststep.run import Run
 
@@ -57,9 +58,9 @@ def terminated(run: Run) -> Answer:
         killed-by-signal (SIGKILL: no time to react), interrupted (Ctrl-C), time-limit-reached (when the batch
         system says that it was the limit).
     """
-    verdict = next((event for event in run.all("verdict") if event.get("why") in ASKED), None)
-    if verdict is not None and (run.uncaught is None or run.uncaught.time > verdict.time):
-        return _by_verdict(run, verdict)
+    told = verdict(run, *ASKED)
+    if told is not None and (run.uncaught is None or run.uncaught.time > told.time):
+        return _by_verdict(run, told)
     if run.is_log and run.uncaught is not None and run.last("end") is not None:
         if run.uncaught.time < run.all("end")[-1].time and "KeyboardInterrupt" not in run.uncaught.get("bases", []):
             return no("an error came before the signal, which was the end of the others")
@@ -93,12 +94,12 @@ def terminated(run: Run) -> Answer:
     )
 
 
-def _by_verdict(run: Run, verdict: Event) -> Finding:
+def _by_verdict(run: Run, told: Event) -> Finding:
     """The batch system says in the log who ended it."""
     return Finding(
-        cause=f"The process was asked to end: {verdict.get('by')} says {ASKED[verdict.get('why')]}.",
+        cause=f"The process was asked to end: {told.get('by')} says {ASKED[told.get('why')]}.",
         confidence=Confidence.CERTAIN,
-        evidence=(quoted(verdict), progress(run)),
+        evidence=(quoted(told), progress(run)),
         remedies=(Remedy("Ask whoever may end jobs there; let the next run go on where this one ended"),),
     )
 

@@ -6,7 +6,7 @@ from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, killed_with, no, progress, quoted, reached_us, reported
+from laststep.rules._shared import fit_place, killed_with, no, progress, quoted, reached_us, reported, verdict
 from laststep.run import Run
 
 TIMED_OUT = 124  # the exit code of coreutils' timeout
@@ -45,9 +45,9 @@ def time_limit_reached(run: Run) -> Answer:
     Not to be confused with
         terminated (somebody else's SIGTERM), host-out-of-memory (a memory limit, which the same systems enforce).
     """
-    verdict = next((event for event in run.all("verdict") if event.get("why") == "time-limit"), None)
-    if verdict is not None:
-        return _finding(run, f"{verdict.get('by')} ended it because its time was up", quoted(verdict))
+    told = verdict(run, "time-limit")
+    if told is not None:
+        return _finding(run, f"{told.get('by')} ended it because its time was up", quoted(told))
     if killed_with(run, 24, "SIGXCPU"):
         return _finding(run, "the limit on processor time was used up (ulimit -t)", reported(run, "SIGXCPU"))
     used = _processor_time(run)
