@@ -22,9 +22,13 @@ LEVELS_AT = struct.Struct("<8sII")
 LEVEL = struct.Struct("<QI")
 NOW_AT = 512
 NOW = struct.Struct("<QBxxxxxxxQdQ")
+BEAT_AT = 576
+BEAT = struct.Struct("<QdQQddQ")
+ASK_AT = 704  # the only bytes that the supervisor writes: what it would have the recorder do
+ASK = struct.Struct("<Q")
 # (every how many steps, how many slots): 65,536 newest steps, then ever coarser history. 6.5 MB in all, for ever
 LEVELS = ((1, 65536), (16, 16384), (256, 8192), (4096, 8192), (65536, 8192))
-PHASES = ("", "step", "between", "validation", "epoch-end", "start", "evaluate", "predict")
+PHASES = ("", "step", "between", "validation", "epoch-end", "start", "evaluate", "predict", "trace", "save", "exit")
 NAN = float("nan")
 # Filesystems on which an allocated block can be rewritten in place: elsewhere a full disk could turn
 # a store into the mapping into SIGBUS, which would kill the training, so slots are written with pwrite.
@@ -51,6 +55,17 @@ class Now(NamedTuple):
     phase: str
     number: int
     time: float
+
+
+class Beat(NamedTuple):
+    """What the heartbeat thread saw: it stops when the interpreter lock is held for good or the process is stopped."""
+
+    number: int
+    time: float
+    step: int
+    pulse: int  # signs of life that are no training steps: a batch of a validation, a call of another tf.function
+    waited: float  # seconds spent waiting for data, in all
+    waiting: float  # seconds that the wait going on now has lasted, 0.0 when there is none
 
 
 def filesystem_of(path: str) -> str:
@@ -139,6 +154,20 @@ class StepWriter:
             self._map.put(NOW_AT, NOW.pack(seq, phase, number, time, seq))
 
 
+    def beat(self, beat: Beat) -> None:
+        content = BEAT.pack(*beat, beat.number)
+        if self.mapped:
+            self._map[BEAT_AT : BEAT_AT + BEAT.size] = content
+        else:
+            self._map.put(BEAT_AT, content)
+
+    def asked(self) -> int:
+        """What the supervisor asks for, as bits."""
+        if self.mapped:
+            return int(ASK.unpack_from(self._map, ASK_AT)[0])
+        return int(ASK.unpack(self._map.get(ASK_AT, ASK.size))[0])
+
+
 class _Positioned:
     """pwrite where mapping is not safe; the identity check keeps us out of a reused descriptor."""
 
@@ -152,6 +181,12 @@ class _Positioned:
                 os.pwrite(self._fd, content, offset)
         except OSError:
             pass  # a full disk, a closed descriptor: the step is lost, the program goes on
+
+    def get(self, offset: int, size: int) -> bytes:
+        try:
+            return os.pread(self._fd, size, offset) if identity(self._fd) == self._identity else b"\0" * size
+        except OSError:
+            return b"\0" * size
 
 
 def _header(levels: tuple[tuple[int, int], ...]) -> bytes:
@@ -177,14 +212,19 @@ def read_steps(path: Path) -> Record:
         number = slot[0]
         if number and number == slot[10]:
             found[number] = Step._make(slot[:9])
-    return Record([found[number] for number in sorted(found)], _read_now(content))
+    return Record([found[number] for number in sorted(found)], read_now(content))
 
 
-def _read_now(content: bytes) -> Now | None:
+def read_now(content: bytes | mmap.mmap) -> Now | None:
     first, phase, number, time, second = NOW.unpack_from(content, NOW_AT)
     if not first or first != second or phase >= len(PHASES):
         return None
     return Now(PHASES[phase], number, time)
+
+
+def read_beat(content: bytes | mmap.mmap) -> Beat | None:
+    values = BEAT.unpack_from(content, BEAT_AT)
+    return Beat._make(values[:6]) if values[0] and values[0] == values[6] else None
 
 
 def compact(path: Path) -> None:

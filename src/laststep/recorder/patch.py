@@ -70,6 +70,24 @@ def before(probe: str, owner: Any, name: str, observe: Callable[..., None]) -> N
     replace(probe, owner, name, wrapper)
 
 
+def around(probe: str, owner: Any, name: str, enter: Callable[[], None], leave: Callable[[], None]) -> None:
+    """Let enter() and leave() bracket each call of owner.name, however it ends."""
+    original = getattr(owner, name)
+
+    @functools.wraps(original)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        guard(probe, enter)
+        try:
+            return original(*args, **kwargs)
+        except BaseException as error:
+            forget_frame(error)
+            raise
+        finally:
+            guard(probe, leave)
+
+    replace(probe, owner, name, wrapper)
+
+
 def forget_frame(error: BaseException) -> None:
     """Take our own frame off the traceback (a bare `raise` adds none; on 3.10 it stays, one line long)."""
     if error.__traceback__ is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from typing import Any
 
 from laststep.blackbox.journal import JournalWriter
@@ -12,7 +13,7 @@ from laststep.blackbox.steps import NAN, PHASES, StepWriter
 LONG_STEP = 0.02  # seconds
 PHASE = {name: number for number, name in enumerate(PHASES)}
 # Per kind, in one process: what comes after is counted, not written.
-MOST_EVENTS = {"warning": 200, "stop": 200, "signal-sent": 50, "exit-call": 50, "loop": 50}
+MOST_EVENTS = {"warning": 200, "stop": 200, "signal-sent": 50, "exit-call": 50, "loop": 50, "trace": 200}
 
 current: Recorder | None = None
 
@@ -41,8 +42,17 @@ class Recorder:
         self.open_fits: list[OpenFit] = []
         self.dropped: dict[str, int] = {}
         self._written: dict[str, int] = {}
-        self._last_end = 0.0
+        self.last_end = 0.0  # when the last step was complete, or the epoch began
         self._pace = 0.0
+        self.phase = 0
+        self.pulse = 0  # signs of life that are no steps
+        self.waited = 0.0  # seconds that Python waited for data
+        self.waiting_since = 0.0  # and since when it waits now
+        self.graph_waiting_since = 0.0  # the same of a wait inside a compiled step
+        # What to do with each beat of the heartbeat thread, which starts with the first mark or step.
+        self.at_beat: list[Callable[[], None]] = []
+        self.at_mark: list[Callable[[], None]] = []
+        self.at_first_mark: Callable[[], None] = _nothing
 
     def event(self, kind: str, **data: Any) -> None:
         if os.getpid() != self.pid:
@@ -61,9 +71,13 @@ class Recorder:
         except OSError as error:
             self.mark = self._open_steps = _nothing  # type: ignore[method-assign]
             self.event("recording-stopped", what="steps", because=str(error))
+        self.at_first_mark()
         return self.steps
 
     def mark(self, phase: int, at: float) -> None:
+        self.phase = phase
+        for action in self.at_mark:
+            action()
         steps = self.steps or self._open_steps()
         if steps is not None:
             steps.mark(phase, self.count, at)
@@ -87,9 +101,9 @@ class Recorder:
             return
         now = time.time()
         self.count = number = self.count + 1
-        self._pace = now - self._last_end if self._last_end else NAN
+        self._pace = now - self.last_end if self.last_end else NAN
         steps.write(number, now, self._pace, loss)
-        self._last_end = now
+        self.last_end = now
 
     def loss_is_cheap(self) -> bool:
         """Reading a tensor took 20 µs in a real loop: each step's where steps are long, every eighth's otherwise."""

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import Any
 
 from laststep.blackbox.console import read_console
 from laststep.blackbox.folder import CONSOLE, FAULTS
 from laststep.blackbox.journal import JournalWriter, trim
+from laststep.blackbox.stacks import parse_threads
 from laststep.blackbox.steps import compact
-from laststep.recorder.frames import is_users, place
 from laststep.supervisor import cgroup, host
 from laststep.supervisor.gpu import Gpus
 from laststep.supervisor.kernel_log import KernelLog
 
-_FRAME = re.compile(r'  File "(.+)", line (\d+|\?\?\?) in (.+)')
 _MOST_FAULT_BYTES = 65536
 FAULT_SIGNALS = {
     "Segmentation fault": "SIGSEGV",
@@ -100,12 +98,6 @@ def tidy(folder: Path) -> None:
         trim(journal)
 
 
-def _frame(file: str, line: str, function: str) -> dict[str, Any]:
-    if not line.isdigit() or not is_users(file):
-        return {"file": file, "line": int(line) if line.isdigit() else None, "function": function}
-    return place(file, int(line), function)
-
-
 def signal_of_fault(folder: Path) -> str | None:
     """The fatal signal that faulthandler wrote about, for a process whose exit status is told to others."""
     text = read_fault(folder)
@@ -122,11 +114,4 @@ def read_fault(folder: Path) -> str:
 def parse_fault(text: str) -> dict[str, Any]:
     """faulthandler's report: what happened, and the stack of each thread, innermost frame first."""
     head = next((line for line in text.splitlines() if line.startswith("Fatal Python error:")), "")
-    threads: list[dict[str, Any]] = []
-    for line in text.splitlines():
-        if line.startswith(("Thread 0x", "Current thread 0x")):
-            threads.append({"current": line.startswith("Current"), "frames": []})
-        frame = _FRAME.match(line)
-        if frame and threads:
-            threads[-1]["frames"].append(_frame(frame[1], frame[2], frame[3]))
-    return {"head": head.removeprefix("Fatal Python error: "), "threads": threads[:64]}
+    return {"head": head.removeprefix("Fatal Python error: "), "threads": parse_threads(text)}

@@ -9,9 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from laststep.blackbox import folder as folders
 from laststep.blackbox.claim import start_time
-from laststep.blackbox.samples import SampleWriter
 from laststep.supervisor.autopsy import Autopsy, signal_of_fault, tidy
 from laststep.supervisor.gpu import Gpus
 from laststep.supervisor.kernel_log import KernelLog
@@ -33,7 +31,7 @@ def watch_beside(folder: Path, pid: int) -> None:
     gpus = Gpus()
     autopsy = Autopsy(journal, folder, gpus, KernelLog())
     autopsy.before([Path.cwd(), folder])
-    watcher = Watcher(pid, SampleWriter(folder / folders.SAMPLES), [Path.cwd(), folder], gpus, autopsy.note_groups)
+    watcher = Watcher(pid, folder, [Path.cwd(), folder], gpus, autopsy.note_groups)
     watcher.start()
     _wait_for_end(pid, born)
     ended = time.time()

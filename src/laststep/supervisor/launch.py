@@ -141,7 +141,6 @@ class Supervisor:
 
     def _watch(self, kernel: KernelLog) -> None:
         # The program is on its way: what takes time to load or to read comes now, not before.
-        from laststep.blackbox.samples import SampleWriter
         from laststep.supervisor.autopsy import Autopsy
         from laststep.supervisor.gpu import Gpus
         from laststep.supervisor.watch import Watcher
@@ -150,8 +149,7 @@ class Supervisor:
         gpus = Gpus()
         self._autopsy = Autopsy(self._journal, self.folder, gpus, kernel)
         self._autopsy.before(places)
-        samples = SampleWriter(self.folder / folders.SAMPLES)
-        self._watcher = Watcher(self.pid, samples, places, gpus, self._autopsy.note_groups)
+        self._watcher = Watcher(self.pid, self.folder, places, gpus, self._autopsy.note_groups)
         self._watcher.start()
 
     def _bury(self) -> None:

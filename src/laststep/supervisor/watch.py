@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from laststep.blackbox.folder import SAMPLES
+from laststep.blackbox.follow import Follower
 from laststep.blackbox.samples import SampleWriter
 from laststep.supervisor import cgroup, host
 from laststep.supervisor.gpu import Gpus
@@ -25,11 +27,12 @@ class Watcher:
     """A daemon thread: a filesystem that hangs may hang it, but not the signals nor the program."""
 
     def __init__(
-        self, pid: int, samples: SampleWriter, folders: list[Path], gpus: Gpus, moved: Callable[[list[Path]], None]
+        self, pid: int, run: Path, folders: list[Path], gpus: Gpus, moved: Callable[[list[Path]], None]
     ) -> None:
         self.pid = pid
+        self._inside = Follower(run)
         self._moved = moved  # told of the memory groups that the process is in, when it first is there
-        self._samples = samples
+        self._samples = SampleWriter(run / SAMPLES)
         self._folders = {str(folder) for folder in folders}
         self._gpus = gpus
         self._stop = threading.Event()
@@ -75,6 +78,9 @@ class Watcher:
             "cpu": self._cpu(now),
             "shm": host.disk(f"/proc/{self.pid}/root/dev/shm"),  # as the process sees it: it may be in a container
         }
+        inside = self._inside.read()
+        if inside.beat is not None:
+            sample["inside"] = {"phase": inside.now.phase if inside.now else "", **inside.beat._asdict()}
         limit = host.cpu_limit(self.pid)
         if limit is not None:
             sample["cpu_limit"], sample["cpu_seconds"] = limit, host.cpu_seconds(self.pid)

@@ -1,11 +1,13 @@
-"""Python's stack at a fatal signal, by faulthandler, into a file of the run folder."""
+"""Python's stacks by faulthandler into files of the run folder: at a fatal signal, and when the supervisor asks."""
 
 from __future__ import annotations
 
 import faulthandler
 import os
+import signal
 
 from laststep.blackbox.journal import move_up
+from laststep.blackbox.stacks import STACKS, stack_signal
 from laststep.recorder import state
 
 PROBE = "faults"
@@ -13,8 +15,14 @@ PROBE = "faults"
 
 def install() -> None:
     recorder = state.current
-    if recorder is None or faulthandler.is_enabled():
-        return  # the user's own goes to stderr, as without us; the console's record has it
-    path = os.path.join(recorder.folder, "faults")
-    fd = move_up(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600))
-    faulthandler.enable(file=fd, all_threads=True)
+    if recorder is None:
+        return
+    if stack_signal() and signal.getsignal(stack_signal()) == signal.SIG_DFL:
+        faulthandler.register(stack_signal(), file=_open(recorder, STACKS), all_threads=True, chain=False)
+    if not faulthandler.is_enabled():  # the user's own goes to stderr, as without us; the console's record has it
+        faulthandler.enable(file=_open(recorder, "faults"), all_threads=True)
+
+
+def _open(recorder: state.Recorder, name: str) -> int:
+    path = os.path.join(recorder.folder, name)
+    return move_up(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600))

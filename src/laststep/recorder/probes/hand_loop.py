@@ -98,7 +98,10 @@ def _traced(result: Any, manager: Any, key: Any, *args: Any) -> None:
 def _called(result: Any, manager: Any, key: Any) -> None:
     source = id(key)  # hashing and comparing code objects themselves is dear
     recorder = state.current
-    if source not in _functions or recorder is None or recorder.open_fits:
+    if recorder is None:
+        return
+    recorder.pulse += 1
+    if source not in _functions or recorder.open_fits:
         return
     # our hook · the guard · the wrapper · Function.__call__, which still holds the result
     loss = _loss_in(sys._getframe(3).f_locals.get("result")) if recorder.loss_is_cheap() else NAN

@@ -64,7 +64,6 @@ class Callback:
         self.fit = state.OpenFit()  # its id is 0 until a fit begins: the list may serve an evaluate or a predict alone
         self.params: Any = None
         self._model: Any = None
-        self._last_end = 0.0
         self._epoch_began = 0.0
         self._batches = 0
         self._tested = 0
@@ -137,7 +136,7 @@ class Callback:
         self.fit.batch = -1
         self._batches = 0
         self._base = self.recorder.count
-        self._epoch_began = self._last_end = now = time.time()
+        self._epoch_began = self.recorder.last_end = now = time.time()
         guard(PROBE, self.recorder.mark, STEP, now)
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
@@ -180,14 +179,16 @@ class Callback:
             recorder.count = number
         loss = logs.get("loss") if logs else None
         value = loss if type(loss) is float else cheap_number(loss)
-        self._write(number, now, now - self._last_end, value, self._rate, fit.epoch, batch, fit.id)
-        self._last_end = now
+        self._write(number, now, now - recorder.last_end, value, self._rate, fit.epoch, batch, fit.id)
+        recorder.last_end = now
 
     def on_test_begin(self, logs: Any = None) -> None:
         self._tested = 0
         guard(PROBE, self.recorder.mark, VALIDATION if self.fit.id else EVALUATE, time.time())
 
     def on_test_batch_end(self, batch: int, logs: Any = None) -> None:
+        self.recorder.pulse += 1
+        self.recorder.last_end = time.time()
         if type(batch) is int and batch >= self._tested:
             self._tested = batch + 1
 
@@ -211,9 +212,12 @@ class Callback:
     def _ignore(self, *args: Any, **kwargs: Any) -> None:
         return None
 
+    def on_predict_batch_end(self, batch: int, logs: Any = None) -> None:
+        self.recorder.pulse += 1
+        self.recorder.last_end = time.time()
+
     on_batch_begin = on_batch_end = on_train_batch_begin = _ignore
-    on_test_batch_begin = _ignore
-    on_predict_batch_begin = on_predict_batch_end = _ignore
+    on_test_batch_begin = on_predict_batch_begin = _ignore
 
 
 def cheap_number(value: Any) -> float:

@@ -1,0 +1,119 @@
+"""Every trace of a tf.function: how long it took, whose it is, and which argument made it necessary."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import time
+from types import ModuleType
+from typing import Any
+
+from laststep.recorder import state
+from laststep.recorder.frames import is_users, users_place
+from laststep.recorder.guard import attempt, guard
+from laststep.recorder.imports import when_imported
+from laststep.recorder.patch import forget_frame, replace
+
+PROBE = "traces"
+MODULE = "tensorflow.python.eager.polymorphic_function.tracing_compilation"
+DOOR = "_create_concrete_function"
+TRACE = state.PHASE["trace"]
+MOST_CHANGES = 3
+
+_depth = 0
+_counts: dict[Any, int] = {}  # by code: a function made anew in each turn of a loop has the same
+
+
+def install() -> None:
+    when_imported(PROBE, MODULE, _watch)
+
+
+def _watch(module: ModuleType) -> None:
+    original = getattr(module, DOOR)
+
+    @functools.wraps(original)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        begun = guard(PROBE, _begin, args)
+        try:
+            result = original(*args, **kwargs)
+        except BaseException as error:
+            forget_frame(error)
+            raise
+        finally:
+            guard(PROBE, _leave, begun)
+        guard(PROBE, _tell, begun, sys._getframe(1))
+        return result
+
+    replace(PROBE, module, DOOR, wrapper)
+
+
+class _Trace:
+    """One trace going on; it holds nothing of the host."""
+
+    def __init__(self, code: Any, changed: list[list[str]]) -> None:
+        self.began = time.time()
+        self.code = code
+        self.changed = changed
+        self.outermost = _depth == 0
+        self.phase = state.current.phase if state.current is not None else 0
+
+
+def _begin(args: tuple[Any, ...]) -> _Trace | None:
+    global _depth
+    if state.current is None:
+        return None
+    function_type, context, _, options = args[:4]
+    code = getattr(options.python_function, "__code__", None)
+    wrapped = getattr(options.python_function, "__wrapped__", None)
+    code = getattr(wrapped, "__code__", code)
+    changed, _ = attempt(_what_changed, function_type, context, options.function_cache)
+    trace = _Trace(code, changed or [])
+    _depth += 1
+    if trace.outermost:
+        state.current.mark(TRACE, trace.began)
+    return trace
+
+
+def _leave(trace: _Trace | None) -> None:
+    global _depth
+    if trace is None:
+        return
+    _depth -= 1
+    if trace.outermost and state.current is not None:
+        state.current.mark(trace.phase, time.time())
+
+
+def _tell(trace: _Trace | None, frame: Any) -> None:
+    recorder = state.current
+    if trace is None or recorder is None or not trace.outermost or trace.code is None:
+        return
+    number = _counts[trace.code] = _counts.get(trace.code, 0) + 1
+    filename = trace.code.co_filename
+    recorder.event(
+        "trace",
+        name=trace.code.co_name,
+        function={"file": filename, "line": trace.code.co_firstlineno} if is_users(filename) else None,
+        number=number,
+        seconds=round(time.time() - trace.began, 4),
+        where=users_place(frame),
+        changed=trace.changed,
+        step=recorder.count,
+    )
+
+
+def _what_changed(function_type: Any, context: Any, cache: Any) -> list[list[str]]:
+    """[argument, before, now] against the most similar call that was traced before."""
+    table = cache._dispatch_dict.get(context)
+    earlier = list(table._dispatch_table) if table is not None else []
+    described = [_differences(before, function_type) for before in earlier]
+    return min(described, key=len, default=[])[:MOST_CHANGES]
+
+
+def _differences(before: Any, now: Any) -> list[list[str]]:
+    old, new = before.parameters, now.parameters
+    found = []
+    for name in [*new, *(name for name in old if name not in new)]:
+        pair = [str(getattr(of.get(name), "type_constraint", "not given"))[:120] for of in (old, new)]
+        if pair[0] != pair[1]:
+            found.append([name, *pair])
+    return found
