@@ -8,6 +8,7 @@ from pathlib import Path
 
 from laststep.finding import Diagnosis, Finding, RuledOut, Unchecked
 from laststep.rule import Rule, all_rules
+from laststep.rules.stalled._stuck import stall_of
 from laststep.run import FATAL, DamagedRun, Run
 
 NONSENSE = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
@@ -78,7 +79,7 @@ def _rank(findings: list[Finding], rules: dict[str, Rule]) -> list[Finding]:
 def outcome(run: Run, findings: list[Finding]) -> str:
     """finished, stopped, crashed or running, from how the process ended; unknown when a log does not say."""
     if run.alive:
-        return "running"
+        return "stalled" if any(f.symptom == "stalled" for f in findings) and stall_of(run) is not None else "running"
     symptom = findings[0].symptom if findings else ""
     if run.signal in FATAL:
         return "crashed"

@@ -92,6 +92,7 @@ class Run:
             console=read_console(folder / folders.CONSOLE).decode("utf-8", "replace"),
             now=record.now,
             alive=_is_alive(folder, events),
+            previous=next((str(e.get("previous")) for e in events if e.kind == "run" and e.get("previous")), None),
             folder=folder,
         )
 

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
+ON_STALL = ("warn", "stacks", "stop", "restart")
 UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 
 
@@ -21,6 +22,8 @@ class Settings(NamedTuple):
     quiet: bool = False
     keep_runs: int = 50
     keep_size: int = 10**9
+    on_stall: str = "warn"
+    stall_after: float = 0.0  # seconds; 0: learned from the run itself
 
 
 def read_settings(given: dict[str, Any] | None = None, where: Path | None = None) -> Settings:
@@ -80,6 +83,11 @@ def _convert(name: str, default: Any, value: Any) -> Any:
     try:
         if isinstance(default, bool):
             return value if isinstance(value, bool) else str(value).strip().lower() in ("1", "true", "yes", "on")
+        if isinstance(default, float):
+            seconds = float(value)
+            if not 0 <= seconds < 1e9:
+                raise ValueError(value)
+            return seconds
         if isinstance(default, int):
             number = parse_size(str(value)) if "size" in name.lower() else int(value)
             if number < 0:
@@ -88,6 +96,8 @@ def _convert(name: str, default: Any, value: Any) -> Any:
     except (ValueError, TypeError, OverflowError):
         example = "500 MB" if "size" in name.lower() else "50"
         raise BadSetting(f"{name} can't be {value!r}; say for example {example}") from None
+    if name.lower().replace("_", "-").endswith("on-stall") and value not in ON_STALL:
+        raise BadSetting(f"{name} can't be {value!r}; say {', '.join(ON_STALL)}")
     return str(value)
 
 

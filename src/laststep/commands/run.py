@@ -7,10 +7,17 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from laststep.blackbox import folder as folders
 from laststep.recorder.guard import attempt
-from laststep.settings import Settings, read_settings
+from laststep.settings import ON_STALL, Settings, read_settings
+from laststep.supervisor.again import PREVIOUS, RESTARTS
+
+if TYPE_CHECKING:
+    from laststep.supervisor.launch import Supervisor
+
+MOST_RESTARTS = 3
 
 EXAMPLES = (
     "laststep run python train.py --epochs 10",
@@ -23,6 +30,10 @@ EXAMPLES = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "laststep run [options] [--] python train.py …"
     parser.add_argument("--quiet", action="store_const", const=True, help="no answer at the end")
+    what = "when it is stuck: say so (warn), with all stacks, stop it, or stop it and start it again (default: warn)"
+    parser.add_argument("--on-stall", choices=ON_STALL, help=what)
+    what = "stuck is what does not move for so long (default: learned from the run itself)"
+    parser.add_argument("--stall-after", metavar="SECONDS", help=what)
     parser.add_argument("--dir", help="where run folders go (default: .laststep here; also LASTSTEP_DIR)")
     parser.add_argument("--keep-runs", type=int, metavar="N", help="how many runs to keep (default: 50)")
     parser.add_argument("--keep-size", metavar="SIZE", help="how much they may take together (default: 1 GB)")
@@ -30,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def split(argv: list[str]) -> tuple[list[str], list[str]]:
     """(our own options, the command): what follows the first word that is not an option of ours is the user's."""
-    takes_value = ("--dir", "--keep-runs", "--keep-size")
+    takes_value = ("--dir", "--keep-runs", "--keep-size", "--on-stall", "--stall-after")
     ours = (*takes_value, "--quiet", "--help", "-h")
     at = 0
     while at < len(argv) and argv[at].partition("=")[0] in ours:
@@ -43,7 +54,7 @@ def run(asked: argparse.Namespace) -> int:
     if not command:
         print("laststep: what should be run? laststep run python train.py", file=sys.stderr)
         return 2
-    options = {name: getattr(asked, name) for name in ("dir", "quiet", "keep_runs", "keep_size")}
+    options = {name: getattr(asked, name) for name in Settings._fields if hasattr(asked, name)}
     return run_here(command, read_settings(options))
 
 
@@ -73,7 +84,7 @@ def run_bare(command: list[str]) -> int:
 def run_recorded(command: list[str], folder: Path, settings: Settings) -> int:
     from laststep.supervisor.launch import Supervisor, die_alike
 
-    supervisor = Supervisor(command, folder)
+    supervisor = Supervisor(command, folder, None if settings.quiet else say, settings)
     try:
         code, number = supervisor.run()
     except OSError as error:
@@ -85,7 +96,21 @@ def run_recorded(command: list[str], folder: Path, settings: Settings) -> int:
         page, trouble = attempt(answer, folder)
         say(page if page is not None else f"laststep: no answer could be made ({trouble})\n")
     attempt(folders.prune, folder.parent, settings.keep_runs, settings.keep_size, folder)
+    if settings.on_stall == "restart" and supervisor.stopped_stuck:
+        start_again(supervisor, folder)
     return die_alike(code, number)
+
+
+def start_again(supervisor: Supervisor, folder: Path) -> None:
+    """Become a new laststep with the same arguments, whose run names this one as the one before."""
+    done = int(os.environ.get(RESTARTS, "0"))
+    if done >= MOST_RESTARTS:
+        say(f"laststep: it was started again {MOST_RESTARTS} times and got stuck each time; it is not started again\n")
+        return
+    os.environ[RESTARTS] = str(done + 1)
+    os.environ[PREVIOUS] = folder.name
+    supervisor.restore_signals()
+    os.execv(sys.executable, [sys.executable, "-m", "laststep", *sys.argv[1:]])
 
 
 def say(text: str) -> None:

@@ -7,6 +7,7 @@ import re
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,11 +15,14 @@ import laststep
 from laststep.blackbox import folder as folders
 from laststep.blackbox.journal import JournalWriter
 from laststep.recorder.guard import attempt
+from laststep.settings import Settings
 from laststep.supervisor import relay
+from laststep.supervisor.again import PREVIOUS, RESTARTS
 from laststep.supervisor.kernel_log import KernelLog
 
 if TYPE_CHECKING:
     from laststep.supervisor.autopsy import Autopsy
+    from laststep.supervisor.stall import Stalls
     from laststep.supervisor.watch import Watcher
 
 RECORDER = Path(laststep.__file__).resolve().parent / "recorder"
@@ -108,7 +112,13 @@ def wait_for_signal(wanted: list[signal.Signals]) -> Arrived:
 class Supervisor:
     """One launch, from the fork of the relay to the last event. What fails of ours leaves the program alone."""
 
-    def __init__(self, command: list[str], folder: Path) -> None:
+    def __init__(
+        self,
+        command: list[str],
+        folder: Path,
+        say: Callable[[str], None] | None = None,
+        settings: Settings | None = None,
+    ) -> None:
         self.command = full_command(command)
         self.folder = folder
         self._streams = relay.plan()
@@ -118,6 +128,9 @@ class Supervisor:
         self._journal = open_journal(folder)
         self._autopsy: Autopsy | None = None
         self._watcher: Watcher | None = None
+        self._stalls: Stalls | None = None
+        self._say = say
+        self._settings = settings or Settings()
         self.began = time.time()
         self.pid = 0
 
@@ -143,6 +156,7 @@ class Supervisor:
         # The program is on its way: what takes time to load or to read comes now, not before.
         from laststep.supervisor.autopsy import Autopsy
         from laststep.supervisor.gpu import Gpus
+        from laststep.supervisor.stall import Stalls
         from laststep.supervisor.watch import Watcher
 
         places = [working_directory(), self.folder]
@@ -151,11 +165,35 @@ class Supervisor:
         self._autopsy.before(places)
         self._watcher = Watcher(self.pid, self.folder, places, gpus, self._autopsy.note_groups)
         self._watcher.start()
+        watcher = self._watcher
+        self._stalls = Stalls(
+            *(self.pid, self.folder, self._journal, lambda: watcher.tree, self._tell_stall),
+            *(self._settings.on_stall, self._settings.stall_after),
+        )
+        self._stalls.start()
+
+    def _tell_stall(self) -> None:
+        """While it is stuck: the cause, on stderr; the run folder has it already."""
+        from laststep.diagnose import read_diagnosis
+        from laststep.reports.notice import stall_notice
+
+        if self._say is not None:
+            self._say(stall_notice(read_diagnosis(self.folder), self._settings.on_stall))
+
+    @property
+    def stopped_stuck(self) -> bool:
+        """Whether we ended the program, as asked, because it was stuck."""
+        return self._stalls is not None and self._stalls.stopped
+
+    def restore_signals(self) -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._old_mask)
 
     def _bury(self) -> None:
         from laststep.supervisor.autopsy import tidy
 
         tree, disks = [self.pid], [str(working_directory()), str(self.folder)]
+        if self._stalls is not None:
+            self._stalls.stop()
         if self._watcher is not None:
             self._watcher.stop()
             tree = self._watcher.tree
@@ -253,6 +291,7 @@ def describe_run(journal: JournalWriter, command: list[str], began: float) -> No
             "system": f"{os.uname().sysname} {os.uname().release}",
             "laststep": laststep.__version__,
             "supervisor": os.getpid(),
+            "previous": os.environ.get(PREVIOUS),
             "environment": environment_worth_keeping(dict(os.environ)),
         },
         at=began,
@@ -261,7 +300,7 @@ def describe_run(journal: JournalWriter, command: list[str], began: float) -> No
 
 def recorded_environment(folder: Path) -> dict[str, str]:
     """What makes the program's Python load the recorder; sitecustomize takes it all out again."""
-    environ = dict(os.environ)
+    environ = {name: value for name, value in os.environ.items() if name not in (PREVIOUS, RESTARTS)}
     environ["LASTSTEP_RECORD"] = str(folder)
     path = environ.get("PYTHONPATH")
     if path is not None:

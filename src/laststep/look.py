@@ -1,0 +1,146 @@
+"""Look: what a run that does not move is doing, read from its stacks and its system calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from laststep.recorder.frames import users_line
+
+Place = Mapping[str, Any]
+IDLE = 0.05  # cores: less than this is nothing
+# The function of the standard library through which a thread waits for another one.
+WAITS = {
+    "queue.py": {"get": "queue", "put": "queue", "join": "queue.join"},
+    "_base.py": {"result": "future", "exception": "future", "result_iterator": "future", "wait": "future"},
+    "pool.py": {"get": "pool", "wait": "pool", "map": "pool", "join": "pool", "next": "pool"},
+    "queues.py": {"get": "queue", "put": "queue", "join": "queue.join"},
+    "synchronize.py": {"__enter__": "lock", "wait": "event"},
+    "connection.py": {"recv": "pipe", "_recv": "pipe", "poll": "pipe", "wait": "pipe"},
+    "subprocess.py": {"wait": "process", "communicate": "process", "_wait": "process"},
+    "popen_fork.py": {"wait": "process", "poll": "process"},
+    "__init__.py": {"acquire": "lock", "handle": "lock"},  # of logging
+}
+EXECUTE = "quick_execute"
+TRACING = ("func_graph_from_py_func", "_create_concrete_function", "from_func_graph")
+SAVING = ("save_model", "save_weights_only", "save_weights", "write_checkpoint")
+PIPELINE = ("script_ops.py", "py_dataset_adapter.py", "from_generator_op.py", "generator_data_adapter.py")
+ITERATOR = "iterator_ops.py"
+
+
+class Thread:
+    """One Python thread at that moment, its innermost frame first."""
+
+    def __init__(self, told: Mapping[str, Any]) -> None:
+        self.name = str(told.get("name") or "")
+        self.current = bool(told.get("current"))
+        self.frames = [frame for frame in told.get("frames", []) if isinstance(frame, dict)]
+        self.call = str(told.get("call") or "")
+        self.on = str(told.get("on") or "")
+        self.state = str(told.get("state") or "")
+        self.cpu = float(told.get("cpu") or 0.0)
+
+    @property
+    def ours(self) -> bool:
+        return self.name.startswith("laststep-") or any("laststep/recorder" in str(f.get("file")) for f in self.frames)
+
+    @property
+    def place(self) -> Place | None:
+        """The innermost line of the user's own."""
+        return users_line(self.frames)
+
+    def has(self, *functions: str) -> bool:
+        return any(frame.get("function") in functions for frame in self.frames)
+
+    def runs(self, *files: str) -> bool:
+        return any(_base(frame) in files for frame in self.frames)
+
+    @property
+    def waits_for(self) -> str:
+        """What of another's it waits for: lock, queue, queue.join, future, event, thread, pool …; "" for nothing."""
+        for frame in self.frames:
+            name = _base(frame)
+            if name in WAITS:
+                return WAITS[name].get(str(frame.get("function")), "")
+            if name != "threading.py":
+                break
+        inner, second = (*self.frames, {}, {})[:2]
+        if _base(inner) != "threading.py":
+            return "lock" if self.call == "futex" and inner.get("text") else ""
+        if inner.get("function") in ("join", "_wait_for_tstate_lock"):
+            return "thread"
+        return "lock" if inner.get("function") in ("acquire", "__enter__") else "event" if second else ""
+
+    @property
+    def callback(self) -> Thread | None:
+        """The part of the stack that is inside a callback which Keras calls."""
+        for at, frame in enumerate(self.frames):
+            if _base(frame) in ("callback_list.py", "callbacks.py") and str(frame.get("function")).startswith("on_"):
+                return Thread({"frames": self.frames[:at]}) if at else None
+        return None
+
+
+class Look:
+    """The data of a `look` or `stall` event, with questions to ask of it."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.data = data
+        self.threads = [Thread(told) for told in data.get("threads", []) if isinstance(told, dict)]
+        self.phase = str(data.get("phase") or "")
+        self.seconds = float(data.get("seconds") or 0.0)
+        self.cpu = float(data.get("cpu") or 0.0)
+        self.waiting = float(data.get("waiting") or 0.0)
+
+    @property
+    def main(self) -> Thread:
+        return next((thread for thread in self.threads if thread.current), Thread({}))
+
+    @property
+    def others(self) -> list[Thread]:
+        """The program's own other threads: neither ours nor without a line of the user's."""
+        return [thread for thread in self.threads if not thread.current and not thread.ours]
+
+    @property
+    def idle(self) -> bool:
+        return self.cpu < IDLE and float(self.data.get("io") or 0.0) < 10_000
+
+    @property
+    def doing(self) -> str:
+        """trace, save, callback, input, execute, user or "": what the main thread is at."""
+        main = self.main
+        if not main.frames:
+            return ""
+        if main.has(*TRACING):
+            return "trace"
+        if main.has(*SAVING):
+            return "save"
+        if main.callback is not None:
+            return "callback"
+        if self.waits_for_data:
+            return "input"
+        if main.has(EXECUTE):
+            return "execute"
+        return "user" if main.place else ""
+
+    @property
+    def waits_for_data(self) -> bool:
+        """By the mark in the graph, by Python's own wait for a batch, or because the pipeline's Python stands still."""
+        if self.main.runs(ITERATOR) or self.main.runs(*PIPELINE):
+            return True
+        inside = self.main.has(EXECUTE)
+        return inside and (self.waiting > 0.5 * self.seconds or (self.waiting == 0.0 and bool(self.feeders)))
+
+    @property
+    def feeders(self) -> list[Thread]:
+        """Threads that run the user's Python for the input pipeline."""
+        own = [thread for thread in self.others if thread.runs(*PIPELINE) and thread.place]
+        return own or [thread for thread in self.others if thread.place and self.main.runs(*PIPELINE)]
+
+    @property
+    def blocked(self) -> Thread:
+        """The thread on whose account nothing moves: the pipeline's Python where the step waits for that."""
+        return self.feeders[0] if self.waits_for_data and self.feeders else self.main
+
+
+def _base(frame: Mapping[str, Any]) -> str:
+    return str(frame.get("file")).rpartition("/")[2]

@@ -1,0 +1,44 @@
+"""A few lines for a run that goes on: what is wrong with it, where, and what was done about it."""
+
+from __future__ import annotations
+
+from laststep.finding import Diagnosis
+from laststep.reports import words
+from laststep.reports.terminal import Page, clean
+from laststep.rules.stalled._stuck import stall_of
+
+WIDTH = 80
+DONE = {
+    "stop": "It is being stopped (--on-stall stop).",
+    "restart": "It is being stopped and started again (--on-stall restart).",
+}
+
+
+def stall_notice(diagnosis: Diagnosis, action: str = "warn") -> str:
+    """The cause of a stall, or that none was found, while the program still hangs there."""
+    event = stall_of(diagnosis.run)
+    if event is None:
+        return ""
+    page = Page(WIDTH)
+    page.text(f"laststep: nothing has moved for {words.span(float(event.get('seconds') or 0))}", "", "")
+    finding = next((found for found in diagnosis.findings if found.symptom == "stalled"), None)
+    if finding is None:
+        page.text("No cause found. All stacks: laststep why -v")
+    else:
+        page.text(f"{finding.rule}: {finding.cause}")
+        if finding.where and finding.where.get("text"):
+            page.text(f"    {words.place(finding.where)}  {finding.where['text']}")
+        for evidence in finding.evidence[1:3]:
+            page.item(evidence.says)
+    if action == "stacks":
+        _stacks(page, event.get("threads", []))
+    page.text(DONE.get(action, "It is left alone. More: laststep why") if action != "stacks" else "It is left alone.")
+    return "\n" + str(page)
+
+
+def _stacks(page: Page, threads: list[dict[str, object]]) -> None:
+    for thread in threads:
+        page.text(f"thread {clean(str(thread.get('name') or '')) or '?'}:")
+        frames = thread.get("frames")
+        for frame in frames if isinstance(frames, list) else []:
+            page.text(f"{frame.get('file')}:{frame.get('line')} in {frame.get('function')}", "    ", "      ")

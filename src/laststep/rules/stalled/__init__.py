@@ -1,0 +1,1 @@
+"""Alive, and not getting anywhere, or far too slowly."""

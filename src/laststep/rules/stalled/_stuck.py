@@ -1,0 +1,152 @@
+"""Where a run that does not move is stuck, decided once for all the rules about it: the first sign wins."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from laststep.event import Event
+from laststep.finding import Evidence
+from laststep.look import Look, Thread
+from laststep.reports import words
+from laststep.run import Run
+
+THRASHING = 40.0  # per cent of the time in which somebody waited for memory
+CHILD_WAITS = ("pool", "queue", "pipe", "process", "event", "future", "lock")
+SOCKET = "socket "
+DEATHS = ("interrupted", "terminated", "killed-by-signal", "time-limit-reached", "finished-short", "script-exited")
+
+
+def stall_of(run: Run) -> Event | None:
+    """The stall that was not over when the run ended, or now."""
+    last = run.last("stall")
+    again = run.last("moving-again")
+    return None if last is None or (again is not None and again.time > last.time) else last
+
+
+def last_look(run: Run) -> tuple[Event, Look] | None:
+    """The last look at a run that did not move, where nothing has moved since: at its end, or now."""
+    looks = [event for event in run.events if event.kind in ("look", "stall")]
+    if not looks:
+        return None
+    event = looks[-1]
+    moved = max([step.time for step in run.steps[-1:]] + [again.time for again in run.all("moving-again")], default=0.0)
+    ended = run.exit_code == 0 or any(fit.ended for fit in run.fits[-1:])
+    return None if moved > event.time or ended else (event, Look(event.data))
+
+
+def stuck(run: Run, name: str) -> tuple[Event, Look] | None:
+    """The stall, if this rule is the one that explains it."""
+    event = stall_of(run)
+    if event is None:
+        return None
+    look = Look(event.data)
+    return (event, look) if cause_of(look, run) == name else None
+
+
+def cause_of(look: Look, run: Run) -> str:
+    if float((look.data.get("pressure") or {}).get("memory") or 0.0) > THRASHING:
+        return "memory-thrashing"
+    if on_disk(look) is not None:
+        return "disk-stalled"
+    if deadlock(look):
+        return "deadlocked"
+    if ranks(run) > 1 and look.main.has("quick_execute") and not look.waits_for_data:
+        return "waiting-for-rank"
+    if look.main.callback is not None:
+        return "callback-blocked"
+    if look.waits_for_data:
+        return "input-blocked"
+    if look.main.place is not None and look.doing in ("user", "save"):
+        return "python-blocked"
+    return ""
+
+
+def on_disk(look: Look) -> dict[str, Any] | None:
+    """A thread that the kernel holds in its disk: uninterruptible."""
+    threads = [*look.data.get("native", []), *look.data.get("threads", [])]
+    return next((told for told in threads if told.get("state") == "D"), None)
+
+
+def deadlock(look: Look) -> list[tuple[str, Thread]]:
+    """The threads that wait for each other, [] when that is not what it looks like."""
+    blocked = look.blocked
+    child = _stuck_child(look)
+    if child is not None and blocked.waits_for in CHILD_WAITS:
+        return [("this process", blocked), (f"its child {child[0]}", child[1])]
+    waiting = [thread for thread in [blocked, *look.others] if thread.place and thread.waits_for]
+    running = [thread for thread in look.others if thread.place and not thread.waits_for]
+    lines = {(thread.place["file"], thread.place["line"]) for thread in waiting if thread.place}
+    if blocked in waiting and len(lines) > 1 and not running:
+        return [(thread.name or "a thread", thread) for thread in waiting]
+    alone = look.doing == "user" and look.main.waits_for in ("lock", "queue.join", "future", "thread", "pool")
+    return [("the main thread", look.main)] if alone and not running else []
+
+
+def _stuck_child(look: Look) -> tuple[int, Thread] | None:
+    """A child that does nothing: its thread waits for a lock that nobody in it holds."""
+    for child in look.data.get("children", []):
+        threads = [Thread(told) for told in child.get("threads", [])]
+        held = [thread for thread in threads if thread.waits_for == "lock"]
+        if held and float(child.get("cpu") or 0.0) < 0.2:
+            return int(child["pid"]), held[0]
+    return None
+
+
+def ranks(run: Run) -> int:
+    """How many processes train together, by TF_CONFIG."""
+    began = run.first("run")
+    try:
+        cluster = json.loads((began.get("environment") or {}).get("TF_CONFIG", "")).get("cluster", {}) if began else {}
+        return sum(len(tasks) for job, tasks in cluster.items() if job in ("worker", "chief"))
+    except (ValueError, AttributeError, TypeError):
+        return 1
+
+
+def since(event: Event, look: Look) -> Evidence:
+    """How long nothing moved, against what was normal."""
+    normal = event.get("slowest")
+    usual = f"; the longest it had taken before was {words.span(float(normal))}" if normal else ""
+    phase = {"step": "a training step", "first step": "the first step", "epoch start": "the first step of an epoch"}
+    phase |= {"loop": "the training loop", "between": "the program's own code between two trainings"}
+    phase |= {"epoch-end": "the end of an epoch", "save": "the writing of a checkpoint"}
+    where = phase.get(look.phase, look.phase)
+    return Evidence(f"nothing moved for {words.span(look.seconds)} in {where}{usual}", (event,))
+
+
+def standing(event: Event, thread: Thread, who: str) -> Evidence:
+    """Where a thread stands and what it waits for."""
+    place = thread.place
+    at = f" at {words.place(place)}" if place else ""
+    return Evidence(f"{who} stands{at}{what_it_does(thread)}", (event,))
+
+
+def what_it_does(thread: Thread) -> str:
+    kinds = {
+        **{"lock": "a lock", "queue": "a queue", "queue.join": "a queue to be emptied", "event": "an event"},
+        **{"future": "a result of another thread", "thread": "a thread to end", "pool": "a pool's result"},
+        **{"pipe": "another process", "process": "a child process to end"},
+    }
+    if thread.waits_for:
+        return f": it waits for {kinds[thread.waits_for]}"
+    if thread.on.startswith(SOCKET):
+        return f": it waits for {thread.on.removeprefix(SOCKET)} over the network"
+    if thread.call == "sleep":
+        return ": it sleeps"
+    if thread.on:
+        return f": it waits for {thread.on}" if thread.call != "open" else f": it opens {thread.on} and gets no answer"
+    return ": it computes" if thread.cpu > 0.5 else ""
+
+
+def used(event: Event, look: Look) -> Evidence:
+    """What was used meanwhile."""
+    cores = f"{look.cpu:.1f} cores" if look.cpu >= 0.05 else "no processor time"
+    moved = words.size(float(event.get("io") or 0))
+    return Evidence(f"meanwhile the program used {cores} and moved {moved}/s", (event,))
+
+
+def never_stuck(run: Run) -> str:
+    over = run.last("moving-again")
+    if over is not None:
+        return f"it stood still for {words.span(float(over.get('after') or 0))} once and went on by itself"
+    return "it was never stuck" if run.steps else "no training was seen that could be stuck"

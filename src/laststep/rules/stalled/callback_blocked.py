@@ -1,0 +1,62 @@
+"""The time goes into a callback."""
+
+from __future__ import annotations
+
+from laststep.finding import Confidence, Finding, Remedy
+from laststep.look import Thread
+from laststep.reports import words
+from laststep.rule import Answer, rule
+from laststep.rules._shared import fit_place, no, progress
+from laststep.rules.stalled._stuck import DEATHS, never_stuck, since, standing, stuck, used
+from laststep.run import Run
+
+
+@rule(needs=("recorder",), outranks=(*DEATHS, "network-stalled"))
+def callback_blocked(run: Run) -> Answer:
+    """A callback does not come back.
+
+    What happened
+        Keras called one of the callbacks and waits for it to return: it waits for a lock, for a service that does not
+        answer, for a child process, for somebody's input, or it runs in an endless loop. fit runs callbacks in its
+        own thread, so training stands still meanwhile.
+
+    How laststep knows
+        Nothing moved for far longer than before, and the main thread's stack goes through Keras's list of callbacks
+        into the line shown.
+
+    What to do
+        Give what the callback waits for a timeout, or do it in a thread of its own (uploads, messages).
+
+    Not to be confused with
+        callback-raised (the callback failed), deadlocked (it waits for a thread that waits for it).
+    """
+    found = stuck(run, "callback-blocked")
+    if found is None:
+        return no(never_stuck(run))
+    event, look = found
+    inside = look.main.callback or look.main
+    place = inside.place
+    who = _name(inside)
+    told = Thread({"frames": inside.frames, "call": look.main.call, "on": look.main.on})
+    return Finding(
+        cause=f"Training waits for {who}, which does not come back" + (f": {words.place(place)}." if place else "."),
+        confidence=Confidence.LIKELY,
+        evidence=(
+            since(event, look),
+            standing(event, told, "the main thread, inside it,"),
+            used(event, look),
+            progress(run),
+        ),
+        remedies=(
+            Remedy("Let what it waits for at this line time out, or do it in a thread of its own", None, place, True),
+        ),
+        where=place or fit_place(run),
+    )
+
+
+def _name(inside: Thread) -> str:
+    """The hook that Keras called, and the callback's own file where it is one of Keras's."""
+    outer = inside.frames[-1]
+    file = str(outer.get("file")).rpartition("/")[2].removesuffix(".py")
+    hook = str(outer.get("function"))
+    return f"the callback's {hook}" if inside.place else f"Keras's callback {file} ({hook})"

@@ -1,0 +1,49 @@
+"""Waiting for the disk."""
+
+from __future__ import annotations
+
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.look import Thread
+from laststep.reports import words
+from laststep.rule import Answer, rule
+from laststep.rules._shared import fit_place, no, progress
+from laststep.rules.stalled._stuck import DEATHS, never_stuck, on_disk, since, stuck, used
+from laststep.run import Run
+
+
+@rule(needs=("recorder",), outranks=(*DEATHS, "input-blocked", "callback-blocked", "python-blocked"))
+def disk_stalled(run: Run) -> Answer:
+    """The kernel holds the program in its file system: the disk or the network file system does not answer.
+
+    What happened
+        A read or a write does not return: the disk is overloaded or failing, or a network file system (NFS, Lustre, a
+        FUSE mount of a bucket) has lost its server. The process can't even be interrupted meanwhile.
+
+    How laststep knows
+        A thread is in the state D (uninterruptible: in the kernel's hands), nothing moved for far longer than before,
+        and hardly a byte was read or written.
+
+    What to do
+        See whether the mount answers at all (ls, df); put the data on a local disk; write checkpoints locally and copy
+        them later.
+
+    Not to be confused with
+        input-blocked (the program's own code waits), disk-full (writes fail, they do not hang).
+    """
+    found = stuck(run, "disk-stalled")
+    if found is None:
+        return no(never_stuck(run))
+    event, look = found
+    told = on_disk(look) or {}
+    on = str(told.get("on") or "")
+    place = Thread(told).place or look.main.place
+    pressure = float((event.get("pressure") or {}).get("io") or 0.0)
+    held = Evidence(f"a thread is held in the kernel (state D){f', at {on}' if on else ''}", (event,))
+    waited = Evidence(f"{pressure:.0f} % of the time somebody on this machine waited for a disk", (event,))
+    return Finding(
+        cause=f"The program waits for a file system that does not answer{f': {on}' if on else ''}.",
+        confidence=Confidence.LIKELY,
+        evidence=(since(event, look), held, waited, used(event, look), progress(run)),
+        remedies=(Remedy(f"See whether the file system answers: ls {on or words.place(place)}"),),
+        where=place or fit_place(run),
+    )

@@ -1,0 +1,60 @@
+"""Tracing or compiling: slow, not stuck."""
+
+from __future__ import annotations
+
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.look import Look
+from laststep.reports import words
+from laststep.rule import Answer, rule
+from laststep.rules._shared import fit_place, no
+from laststep.rules.stalled._stuck import last_look, used
+from laststep.run import Run
+
+
+@rule(needs=("recorder",))
+def graph_compiling(run: Run) -> Answer:
+    """TensorFlow traces or compiles: this is slow, but it is not stuck.
+
+    What happened
+        Before the first step (and again for each new shape) TensorFlow turns the Python code into a graph and, with
+        jit_compile=True, compiles it. For a large or unrolled model this takes minutes, in which nothing is printed.
+
+    How laststep knows
+        The main thread's stack is inside TensorFlow's tracing; or it computes inside the first call of a compiled
+        step, with the processor busy and no data waited for.
+
+    What to do
+        Wait. To make it shorter: keep Python loops out of the model (each turn is traced by itself), use fewer
+        different shapes, or switch jit_compile off.
+
+    Not to be confused with
+        retracing (it happens again and again), input-blocked (it waits for data).
+    """
+    found = last_look(run)
+    if found is None:
+        return no("no step is being traced or compiled now")
+    event, look = found
+    compiling = look.phase in ("first step", "trace") and look.doing == "execute" and not look.idle and not look.waiting
+    if look.doing != "trace" and not compiling:
+        return no("it was looked at while it did not move, and it did not trace or compile")
+    jit = bool(run.fit and (run.fit.began.get("model") or {}).get("jit_compile"))
+    what = "compiles the step" if jit else "builds or computes the first step"
+    if look.doing == "trace":
+        what = "traces the model"
+    return Finding(
+        cause=f"TensorFlow {what}: slow, not stuck ({words.span(look.seconds)} so far).",
+        confidence=Confidence.LIKELY if look.doing == "trace" or jit else Confidence.POSSIBLE,
+        evidence=(Evidence(_stack(look), (event,)), used(event, look)),
+        remedies=(Remedy("Wait: it ends by itself"), *_without_xla(jit)),
+        where=fit_place(run),
+    )
+
+
+def _without_xla(jit: bool) -> tuple[Remedy, ...]:
+    return (Remedy("Or compile without XLA", "jit_compile=False"),) if jit else ()
+
+
+def _stack(look: Look) -> str:
+    if look.doing == "trace":
+        return "the main thread is inside TensorFlow's tracing"
+    return "the main thread is inside TensorFlow's call of the first step, which does not wait for data"

@@ -1,0 +1,98 @@
+"""A step waits for data that never comes."""
+
+from __future__ import annotations
+
+from laststep.event import Event
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.look import Look, Place
+from laststep.reports import words
+from laststep.rule import Answer, rule
+from laststep.rules._shared import fit_place, no, progress
+from laststep.rules.stalled._stuck import DEATHS, never_stuck, since, standing, stuck, used
+from laststep.run import Run
+
+
+@rule(needs=("recorder",), outranks=(*DEATHS, "network-stalled", "input-starved"))
+def input_blocked(run: Run) -> Answer:
+    """A training step waits for data that never comes.
+
+    What happened
+        Training asked its input for the next batch, and the input does not deliver: a generator waits on a queue
+        whose producer is dead, a download or a file system does not answer, a pipe has no writer, a worker process
+        hangs, or a filter lets nothing through.
+
+    How laststep knows
+        No step was complete for far longer than any before. A mark around the taking of the batch says that it is
+        the data that is waited for, not the computation; the stacks of all threads show the line of the generator
+        or the file, the pipe or the peer that a thread of the pipeline is blocked in.
+
+    What to do
+        Look at the line shown. Give every wait a timeout (queue.get(timeout=60), requests.get(url, timeout=30)), and
+        let an error in a producer thread reach the consumer (put the exception into the queue).
+
+    Not to be confused with
+        input-starved (data comes, but slowly), shuffle-buffer-filling (the buffer is being filled), deadlocked (the
+        producer and the consumer wait for each other).
+    """
+    found = stuck(run, "input-blocked")
+    if found is None:
+        return no(never_stuck(run))
+    event, look = found
+    feeder = look.blocked
+    place = feeder.place if feeder.place is not None and feeder is not look.main else _in_main(look)
+    evidence = [since(event, look)]
+    if place is not None:
+        who = "the program's own code in the input pipeline" if feeder is not look.main else "the training loop"
+        evidence.append(standing(event, feeder, who))
+    native = _native(event)
+    if native is not None:
+        evidence.append(native)
+    evidence += [*_marked(event, look), used(event, look), progress(run)]
+    return Finding(
+        cause=_cause(look, place, native),
+        confidence=Confidence.LIKELY,
+        evidence=tuple(evidence),
+        remedies=tuple(_remedies(look)),
+        where=place or fit_place(run),
+    )
+
+
+def _in_main(look: Look) -> Place | None:
+    """A hand-written loop: the user's line inside the iterator, not the loop's own."""
+    return look.main.place if look.main.runs("iterator_ops.py") or not look.main.has("quick_execute") else None
+
+
+def _cause(look: Look, place: Place | None, native: Evidence | None) -> str:
+    if place is not None and look.blocked is not look.main:
+        return f"Training waits for data: the input pipeline is stuck in {words.place(place)}."
+    if native is not None:
+        return f"Training waits for data: {native.says}."
+    busy = " The pipeline works all the while, but nothing comes out of it." if not look.idle else ""
+    return f"Training waits for a batch that does not come.{busy}"
+
+
+def _native(event: Event) -> Evidence | None:
+    for told in event.get("native", []):
+        if told.get("on"):
+            call = {"open": "opening", "read": "reading", "recv": "receiving from"}.get(str(told.get("call")), "using")
+            return Evidence(f"a thread of TensorFlow's pipeline is blocked {call} {told['on']}", (event,))
+    return None
+
+
+def _marked(event: Event, look: Look) -> list[Evidence]:
+    if not look.waiting:
+        return []
+    return [Evidence(f"the step has been waiting for its batch for {words.span(look.waiting)}", (event,))]
+
+
+def _remedies(look: Look) -> list[Remedy]:
+    feeder = look.blocked
+    if feeder.waits_for == "queue":
+        does = "Give the wait a timeout, and put a producer's exception into the queue so that it is seen"
+        return [Remedy(does, "item = q.get(timeout=60)", feeder.place, safe=True)]
+    if feeder.on.startswith("socket"):
+        return [Remedy("Give the request a timeout and try again when it is over", None, feeder.place, safe=True)]
+    if not look.idle:
+        return [Remedy("See whether anything passes: next(iter(dataset)) stage by stage; a filter may drop all")]
+    does = "Make the wait at this line end: a timeout, or an error when the other side is gone"
+    return [Remedy(does, None, feeder.place)]

@@ -1,0 +1,47 @@
+"""Waiting for the network."""
+
+from __future__ import annotations
+
+from laststep.finding import Confidence, Finding, Remedy
+from laststep.look import Look
+from laststep.rule import Answer, rule
+from laststep.rules._shared import no, progress
+from laststep.rules.stalled._stuck import DEATHS, SOCKET, never_stuck, since, stall_of, standing, used
+from laststep.run import Run
+
+
+@rule(needs=("recorder",), outranks=DEATHS)
+def network_stalled(run: Run) -> Answer:
+    """The program waits for another machine that does not answer.
+
+    What happened
+        A thread that training depends on waits for a connection or for an answer over the network: a data server, a
+        bucket, a tracking service. Without a timeout such a wait has no end.
+
+    How laststep knows
+        Nothing moved for far longer than before, and the thread at the line shown is blocked in a network call; the
+        kernel's table of connections gives the peer.
+
+    What to do
+        Set a timeout (requests.get(url, timeout=30), socket.settimeout) and try again; see whether the peer answers.
+
+    Not to be confused with
+        data-source-unreachable (the connection failed, with an error), peer-lost (another rank of the training).
+    """
+    event = stall_of(run)
+    if event is None:
+        return no(never_stuck(run))
+    look = Look(event.data)
+    thread = look.blocked
+    if not thread.on.startswith(SOCKET) or not look.idle:
+        return no("it was stuck, but in no network call")
+    peer = thread.on.removeprefix(SOCKET)
+    return Finding(
+        cause=f"The program waits for {peer}, which does not answer.",
+        confidence=Confidence.LIKELY,
+        evidence=(since(event, look), standing(event, thread, "the waiting thread"), used(event, look), progress(run)),
+        remedies=(
+            Remedy("Give the call at this line a timeout, and try again when it is over", None, thread.place, True),
+        ),
+        where=thread.place,
+    )

@@ -1,0 +1,58 @@
+"""The main thread sits in the user's own code."""
+
+from __future__ import annotations
+
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.look import Look
+from laststep.reports import words
+from laststep.rule import Answer, rule
+from laststep.rules._shared import no, progress
+from laststep.rules.stalled._stuck import DEATHS, never_stuck, since, standing, stuck, used
+from laststep.run import Run
+
+FROZEN = 5.0  # seconds without a beat
+
+
+@rule(needs=("recorder",), outranks=(*DEATHS, "network-stalled"))
+def python_blocked(run: Run) -> Answer:
+    """The main thread sits in the program's own code and does not come back to training.
+
+    What happened
+        Between two steps the program does something of its own that does not end: it waits for an event, a socket or
+        another program, or it computes without end (an endless while, a regular expression that backtracks).
+
+    How laststep knows
+        The training loop was left for far longer than ever before, and the main thread's stack stands at a line of
+        the program's own inside that loop. Where it computes inside C code, laststep's own heartbeat stands still too.
+
+    What to do
+        Look at the line shown: give its wait a timeout, or end its loop.
+
+    Not to be confused with
+        input-blocked (it waits for a batch), callback-blocked (a Keras callback), deadlocked (another thread waits
+        for this one).
+    """
+    found = stuck(run, "python-blocked")
+    if found is None:
+        return no(never_stuck(run))
+    event, look = found
+    place = look.main.place
+    frozen = float(event.get("beat_age") or 0.0) > FROZEN and not look.idle
+    evidence = [since(event, look), standing(event, look.main, "the main thread"), used(event, look), progress(run)]
+    if frozen:
+        age = words.span(float(event.get("beat_age")))
+        says = f"no other Python thread has run for {age}: C code holds the interpreter"
+        evidence.insert(2, Evidence(says, (event,)))
+    return Finding(
+        cause=f"The program's own code does not come back to training: {words.place(place)}{_how(look, frozen)}.",
+        confidence=Confidence.LIKELY,
+        evidence=tuple(evidence),
+        remedies=(Remedy("Give the wait at this line a timeout" if look.idle else "Make this line end", None, place),),
+        where=place,
+    )
+
+
+def _how(look: Look, frozen: bool) -> str:
+    if frozen:
+        return " computes inside one call and lets no other thread run"
+    return " waits" if look.idle else " computes and does not end"

@@ -1,0 +1,71 @@
+"""Waiting for a shuffle buffer."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.reports import words
+from laststep.rule import Answer, rule
+from laststep.rules._shared import fit_place, no
+from laststep.rules.stalled._stuck import last_look
+from laststep.run import Run
+
+
+@rule(needs=("recorder",), outranks=("input-blocked",))
+def shuffle_buffer_filling(run: Run) -> Answer:
+    """The shuffle buffer is being filled: training begins when it is full.
+
+    What happened
+        dataset.shuffle(n) reads n elements before it gives out the first one, at the start and again in every epoch.
+        With a large n or a slow source this takes long, and nothing is printed but TensorFlow's own notice.
+
+    How laststep knows
+        The pipeline has a shuffle stage, the first step of an epoch waits for its batch, and data is being read or
+        computed all the while. TensorFlow's own notice on the console gives how many elements are there already.
+
+    What to do
+        Wait, or make the buffer smaller; shuffle file names or record numbers instead of decoded samples, that is,
+        shuffle before the expensive map.
+
+    Not to be confused with
+        input-blocked (nothing is read at all), input-starved (every step waits).
+    """
+    found = last_look(run)
+    buffers = shuffles(run)
+    if found is None or not buffers:
+        return no("no shuffle buffer is waited for now")
+    event, look = found
+    if look.phase not in ("first step", "epoch start") or not look.waits_for_data:
+        return no("it was looked at while it did not move, and it was not filling a shuffle buffer")
+    told = filled(run)
+    if look.idle and told is None:
+        return no("nothing was being read, so no buffer was being filled")
+    size = max(int(stage.get("buffer_size") or 0) for stage in buffers)
+    left = ""
+    if told is not None and told[0]:
+        rest = look.seconds * (told[1] - told[0]) / told[0]
+        left = f"; about {words.span(rest)} to go" if rest > 0 else ""
+    evidence = [Evidence(f"the first step has waited for its batch for {words.span(look.seconds)}{left}", (event,))]
+    if told is not None:
+        evidence.append(Evidence(f"TensorFlow says that {told[0]:,} of {told[1]:,} elements are in the buffer"))
+    evidence.append(Evidence(f"the pipeline shuffles with a buffer of {size:,} elements", tuple(run.all("fit")[-1:])))
+    return Finding(
+        cause=f"The shuffle buffer of {size:,} elements is being filled: slow, not stuck.",
+        confidence=Confidence.CERTAIN if told is not None else Confidence.LIKELY,
+        evidence=tuple(evidence),
+        remedies=(Remedy("Wait", safe=True), Remedy("Or shuffle before the expensive map, or with a smaller buffer")),
+        where=fit_place(run),
+    )
+
+
+def shuffles(run: Run) -> list[dict[str, Any]]:
+    data = (run.fit.began.get("data") or {}) if run.fit else {}
+    return [stage for stage in data.get("stages", []) if "huffle" in str(stage.get("stage") or stage.get("name") or "")]
+
+
+def filled(run: Run) -> tuple[int, int] | None:
+    """TensorFlow's own notice: Filling up shuffle buffer (this may take a while): 2049 of 10000."""
+    found = re.findall(r"[Ff]illing up shuffle buffer[^:]*: (\d+) of (\d+)", run.console)
+    return (int(found[-1][0]), int(found[-1][1])) if found else None

@@ -1,0 +1,93 @@
+"""Take a look at a run that does not move: every thread's stack and what it is blocked in, children, pressure."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from laststep.supervisor import host
+from laststep.supervisor.stacks import by_signal, by_spy, read_stacks
+from laststep.supervisor.syscalls import blocked_in
+
+APART = 1.0  # seconds between two looks at the processor time and the frames
+MOST_TASKS = 256
+MOST_CHILDREN = 8
+TELLING = {"read", "write", "recv", "send", "connect", "open", "lock-file", "sync"}
+
+
+def take_look(pid: int, tree: list[int], folder: Path | None) -> dict[str, Any]:
+    """About a second long; the process goes on, but for the milliseconds in which its stacks are read."""
+    threads, because = read_stacks(pid, folder)
+    before, began = _processor_times(pid), time.monotonic()
+    time.sleep(APART)
+    after, took = _processor_times(pid), time.monotonic() - began
+    used = {tid: (after[tid] - before[tid]) / took for tid in after if tid in before}
+    again = by_signal(pid, folder) if folder is not None else []
+    for thread in threads:
+        thread.update(blocked_in(pid, thread["tid"]) if thread.get("tid") else {})
+        thread["cpu"] = round(used.get(thread.get("tid") or 0, 0.0), 3)
+    return {
+        "pid": pid,
+        "state": blocked_in(pid, pid).get("state", ""),
+        "threads": threads,
+        "no_threads_because": because,
+        "moves": _moves(threads, again),
+        "native": _native(pid, {thread.get("tid") for thread in threads}, used),
+        "children": [_child(child) for child in tree[:MOST_CHILDREN] if child != pid],
+        "busy_threads": sum(1 for share in used.values() if share > 0.05),
+        "pressure": host.pressure(),
+        "memory": host.memory(),
+    }
+
+
+def _processor_times(pid: int) -> dict[int, float]:
+    found = {}
+    for task in list(Path(f"/proc/{pid}/task").glob("*"))[:MOST_TASKS]:
+        try:
+            fields = task.joinpath("stat").read_bytes().rpartition(b")")[2].split()
+            found[int(task.name)] = (int(fields[11]) + int(fields[12])) / host.TICKS
+        except (OSError, IndexError):
+            continue
+    return found
+
+
+def _moves(threads: list[dict[str, Any]], again: list[dict[str, Any]]) -> bool | None:
+    """Whether the main thread stands elsewhere a second later; None when that could not be seen."""
+    one, two = (next((t["frames"] for t in of if t.get("current")), None) for of in (threads, again))
+    if one is None or two is None:
+        return None
+    return [(f["file"], f["line"]) for f in one] != [(f["file"], f["line"]) for f in two]
+
+
+def _native(pid: int, python: set[Any], used: dict[int, float]) -> list[dict[str, Any]]:
+    """Threads without Python (TensorFlow's own) that are blocked in a file or a socket, or in the disk."""
+    found = []
+    for tid in used:
+        told = blocked_in(pid, tid) if tid not in python else {}
+        if told.get("call") in TELLING or told.get("state") == "D":
+            found.append({"name": _name(pid, tid), **told})
+    return found[:16]
+
+
+def _name(pid: int, tid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/task/{tid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def _child(pid: int) -> dict[str, Any]:
+    before = host.cpu_seconds(pid)
+    threads, _ = by_spy(pid)
+    for thread in threads:
+        thread.update(blocked_in(pid, thread["tid"]) if thread.get("tid") else {})
+    time.sleep(0.1)
+    after = host.cpu_seconds(pid)
+    return {
+        "pid": pid,
+        "name": host.who(pid),
+        "cpu": round(((after or 0) - (before or 0)) / 0.1, 2),
+        **blocked_in(pid, pid),
+        "threads": threads,
+    }

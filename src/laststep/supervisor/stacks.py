@@ -1,0 +1,93 @@
+"""The Python stacks of a process from outside: by py-spy, or by the signal to which faulthandler answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from laststep.blackbox.reading import read_plain
+from laststep.blackbox.stacks import MOST_THREADS, STACKS, describe_frame, parse_threads, stack_signal
+
+MOST_SECONDS = 5.0
+MOST_FRAMES = 60
+SETTLED = 0.3  # seconds in which faulthandler has written; it takes about 20 ms
+
+
+def read_stacks(pid: int, folder: Path | None) -> tuple[list[dict[str, Any]], str]:
+    """(threads, ""), each with its name and system id where known, or ([], why not)."""
+    threads, because = by_spy(pid)
+    if threads or folder is None:
+        return threads, because
+    asked = by_signal(pid, folder)
+    return asked, "" if asked else because
+
+
+def by_spy(pid: int, *more: str) -> tuple[list[dict[str, Any]], str]:
+    program = spy()
+    if program is None:
+        return [], "py-spy is not installed"
+    try:
+        done = subprocess.run(
+            [program, "dump", "--json", "--pid", str(pid), *more],
+            capture_output=True, timeout=MOST_SECONDS, check=False,
+        )  # fmt: skip
+        told = json.loads(done.stdout) if done.returncode == 0 else []
+    except (OSError, subprocess.TimeoutExpired, ValueError) as error:
+        return [], f"py-spy: {type(error).__name__}"
+    if not told:
+        return [], "py-spy: " + (done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no answer"])[0]
+    return [_thread(thread, pid) for thread in told[:MOST_THREADS]], ""
+
+
+def spy() -> str | None:
+    beside = Path(sys.executable).with_name("py-spy")
+    return str(beside) if beside.exists() else shutil.which("py-spy")
+
+
+def _thread(told: dict[str, Any], pid: int) -> dict[str, Any]:
+    return {
+        "name": told.get("thread_name") or "",
+        "tid": told.get("os_thread_id"),
+        "current": told.get("os_thread_id") == pid,
+        "holds_gil": bool(told.get("owns_gil")),
+        "frames": [
+            describe_frame(frame["filename"], str(frame.get("line", "")), str(frame["name"]).rpartition(".")[2])
+            for frame in told.get("frames", [])[:MOST_FRAMES]
+        ],
+    }
+
+
+def by_signal(pid: int, folder: Path) -> list[dict[str, Any]]:
+    """Ask faulthandler, which needs neither rights nor the interpreter lock. A stopped process does not answer."""
+    number = stack_signal()
+    if not number or not catches(pid, number):
+        return []
+    path = folder / STACKS
+    before = len(read_plain(path))
+    try:
+        os.kill(pid, number)
+    except OSError:
+        return []
+    deadline = time.monotonic() + SETTLED
+    while time.monotonic() < deadline:
+        time.sleep(0.03)
+        text = read_plain(path)[before:].decode("utf-8", "replace")
+        if text.endswith("\n") and "Current thread" in text:
+            break
+    return parse_threads(text)
+
+
+def catches(pid: int, number: int) -> bool:
+    """A process that does not catch the signal would die of it."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return False
+    mask = next((int(line.split()[1], 16) for line in lines if line.startswith("SigCgt:")), 0)
+    return bool(mask >> (number - 1) & 1)

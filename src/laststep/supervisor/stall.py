@@ -1,0 +1,210 @@
+"""Notice that a run is stuck: what is normal is learned per phase, from the run itself."""
+
+from __future__ import annotations
+
+import ast
+import os
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from laststep.blackbox.claim import claimant
+from laststep.blackbox.follow import Follower, Live
+from laststep.blackbox.journal import JournalWriter
+from laststep.look import Look
+from laststep.recorder.guard import attempt
+from laststep.run import Run
+from laststep.supervisor import host
+from laststep.supervisor.look import take_look
+
+EVERY = 1.0
+# Noticed within 10 s, or 5 times the slowest normal: a beat, a poll and the look itself take up to 2 s of that.
+FLOOR, TIMES = 8.0, 4.0
+BUSY_FLOOR = 60.0  # who computes may well be getting somewhere
+# The first time of a phase nobody knows what is normal. Idle all the while, and in what:
+FIRST_TIME = {"sleep": 30.0, "network": 20.0, "": FLOOR}
+LOOKS = (20.0, 30.0, 60.0, 120.0)
+LOOK_EVERY = 300.0
+WINDOW = 6  # polls over which use is measured
+GRACE = 10.0  # seconds between SIGTERM and SIGKILL
+
+
+class Stalls:
+    """A daemon thread beside the watcher: it polls a few bytes a second and looks closer only when nothing moves."""
+
+    def __init__(
+        self,
+        pid: int,
+        folder: Path,
+        journal: JournalWriter,
+        tree: Callable[[], list[int]],
+        tell: Callable[[], None],
+        action: str = "warn",
+        after: float = 0.0,
+    ) -> None:
+        self._pid = pid
+        self._folder = folder
+        self._journal = journal
+        self._tree = tree
+        self._tell = tell
+        self._action = action
+        self._after = after
+        self._follower = Follower(folder)
+        self._use: deque[tuple[float, float, float]] = deque(maxlen=WINDOW)
+        self._slowest: dict[str, float] = {}
+        self._token: Any = None
+        self._key = ""
+        self._moved = time.time()
+        self._next_look = 0.0
+        self._stuck = False
+        self.stopped = False  # whether we ended the program because it was stuck
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="laststep-stall", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._thread.join(0.3)
+
+    def _run(self) -> None:
+        while not self._stop.wait(EVERY):
+            attempt(self.poll)
+
+    def poll(self) -> None:
+        live = self._follower.read()
+        if live.beat is None:
+            return
+        self._use.append((time.monotonic(), *_use(self._tree())))
+        now, key = time.time(), phase_of(live)
+        token = (live.now, live.beat.step, live.beat.pulse)
+        if token != self._token:
+            self._progress(token, key, now)
+        elif not self._stuck and now - self._moved >= self._next_look:
+            self._look(live, key)
+
+    def _progress(self, token: Any, key: str, now: float) -> None:
+        waited = now - self._moved
+        if self._token is not None:
+            self._slowest[self._key] = max(self._slowest.get(self._key, 0.0), waited)
+        if self._stuck:
+            self._journal.write("moving-again", {"after": round(waited, 1), "phase": self._key})
+        self._token, self._key, self._moved, self._stuck = token, key, now, False
+        self._next_look = self._after or max(FLOOR, TIMES * self._slowest.get(key, 0.0))
+
+    def _look(self, live: Live, key: str) -> None:
+        recorded = claimant(str(self._folder)) or self._pid
+        told = take_look(recorded, self._tree(), self._folder)
+        if self._stop.is_set() or self._follower.read().beat is None:
+            return
+        seconds = time.time() - self._moved
+        told |= {
+            "phase": key,
+            "seconds": round(seconds, 1),
+            "slowest": self._slowest.get(key),
+            "step": live.beat.step if live.beat else 0,
+            "waiting": live.beat.waiting if live.beat else 0.0,
+            "beat_age": round(time.time() - live.beat.time, 1) if live.beat else None,
+        } | self._used()
+        patience = self._patience(key, Look(told))
+        stuck = patience is not None and seconds >= patience
+        self._journal.write("stall" if stuck else "look", told)
+        self._next_look = _next(seconds, patience)
+        if stuck:
+            self._stuck = True
+            self._act()
+
+    def _patience(self, key: str, look: Look) -> float | None:
+        """After how many seconds without a move this is stuck; None: it may take as long as it takes."""
+        if look.data.get("state") == "T" or not look.threads:
+            return None  # somebody stopped it, or nobody can see inside
+        if self._after:
+            return self._after
+        if key == "" or (key in ("loop", "between", "start") and not self._still_in_loop(look)):
+            return None
+        normal = self._slowest.get(key)
+        if look.idle:
+            return max(FLOOR, TIMES * normal) if normal is not None else FIRST_TIME[_in_what(look)]
+        if normal is None or look.doing in ("trace", "execute") or look.data.get("moves"):
+            return None
+        return max(BUSY_FLOOR, TIMES * normal)
+
+    def _still_in_loop(self, look: Look) -> bool:
+        """A hand-written loop has no end that we are told of: the main thread must stand in its lines."""
+        run = Run.load(self._folder)
+        places = [run.last("loop"), run.last("fit")]
+        wheres = [event.get("where") or event.get("function") for event in places if event is not None]
+        return any(where and in_loop(where, look.main.frames) for where in wheres)
+
+    def _used(self) -> dict[str, float]:
+        if len(self._use) < 2:
+            return {}
+        (t0, cpu0, io0), (t1, cpu1, io1) = self._use[0], self._use[-1]
+        return {"cpu": round((cpu1 - cpu0) / (t1 - t0), 3), "io": round((io1 - io0) / (t1 - t0))}
+
+    def _act(self) -> None:
+        attempt(self._tell)
+        if self._action in ("stop", "restart"):
+            self._end()
+
+    def _end(self) -> None:
+        self.stopped = True
+        for number, wait in ((signal.SIGTERM, GRACE), (signal.SIGKILL, 0.0)):
+            self._journal.write("signal", {"signal": number.name, "by": "laststep", "to_group": False})
+            try:
+                os.kill(self._pid, number)
+            except ProcessLookupError:
+                return
+            if self._stop.wait(wait):
+                return
+
+
+def phase_of(live: Live) -> str:
+    """The phase for which normal is learned; "" where nothing is known."""
+    now, done = live.now, live.beat.step if live.beat else 0
+    if now is None:
+        return "loop" if done else ""
+    if now.phase == "step":
+        return "step" if done > now.number else ("epoch start" if done else "first step")
+    if now.phase in ("between", "evaluate", "predict") and done > now.number:
+        return "loop"
+    return now.phase
+
+
+def in_loop(where: dict[str, Any], frames: list[dict[str, Any]]) -> bool:
+    """Whether one of these frames stands in the loop that encloses the line; a loop nobody can read is none."""
+    lines = [frame["line"] for frame in frames if frame.get("file") == where.get("file") and frame.get("line")]
+    try:
+        tree = ast.parse(Path(str(where.get("file"))).read_bytes())
+    except (OSError, ValueError, SyntaxError):
+        return False
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.For, ast.While)) and node.lineno <= int(where["line"]) <= (node.end_lineno or 0):
+            if any(node.lineno <= line <= (node.end_lineno or 0) for line in lines):
+                return True
+    return False
+
+
+def _in_what(look: Look) -> str:
+    """What an idle process is in, as far as it tells how long one would wait before calling it stuck."""
+    calls = {(thread.call, thread.on.partition(" ")[0]) for thread in look.threads if thread.place and not thread.ours}
+    if any(call == "sleep" for call, _ in calls):
+        return "sleep"
+    if any(call in ("recv", "connect", "wait", "read", "poll", "select", "epoll") for call, _ in calls):
+        return "network"
+    return ""
+
+
+def _next(seconds: float, patience: float | None) -> float:
+    planned = next((at for at in LOOKS if at > seconds), seconds + LOOK_EVERY)
+    return min(planned, patience) if patience is not None and patience > seconds else planned
+
+
+def _use(tree: list[int]) -> tuple[float, float]:
+    """(processor seconds, bytes read and written) of the process and its children, so far."""
+    return sum(host.cpu_seconds(pid) or 0.0 for pid in tree), sum(host.moved_bytes(pid) for pid in tree)
