@@ -30,7 +30,7 @@ LASTSTEP = [sys.executable, "-m", "laststep"]
 HERE = "# <- here"
 READY = b"READY"
 MOST_SECONDS = 120.0
-DIRECTIVES = {"expect", "exit", "outcome", "do", "to", "by", "memory", "env", "needs", "when"}
+DIRECTIVES = {"expect", "exit", "outcome", "do", "to", "by", "memory", "env", "needs", "when", "stall"}
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -48,6 +48,7 @@ class Scenario:
     env:     `NAME=VALUE …` put into its environment; the value now+5 is the time then plus 5 s, in epoch seconds
     needs:   `mounts` (a private mount namespace) or `kernel-log` (to write to it): skipped where that can't be had
     when:    `all`: only in `make test-all`
+    stall:   `yes`: it hangs for good; laststep is asked to stop it once it has said why (--on-stall stop)
     """
 
     name: str
@@ -63,6 +64,7 @@ class Scenario:
     needs: str | None = None
     only_in_all: bool = False
     here: int | None = None
+    stall: bool = False
 
     @property
     def path(self) -> Path:
@@ -105,6 +107,7 @@ def read_scenario(path: Path) -> Scenario:
         needs=said.get("needs"),
         only_in_all=said.get("when") == "all",
         here=marked[0] if marked else None,
+        stall=said.get("stall") == "yes",
     )
 
 
@@ -158,7 +161,8 @@ class Ran:
     @property
     def own_stderr(self) -> bytes:
         assert self.answer_at >= 0, f"no answer of laststep on stderr:\n{self.stderr.decode()}"
-        return self.stderr[: self.answer_at]
+        before, notice, _ = self.stderr[: self.answer_at].partition(b"\nlaststep: nothing has moved")
+        return before if notice else self.stderr[: self.answer_at]
 
     @property
     def answer(self) -> str:
@@ -207,7 +211,7 @@ def _run(asked: Scenario, source: Path, cwd: Path, recorded: bool) -> Ran:
     home = cwd / "laststep"
     command = [sys.executable, "train.py"]
     if recorded:
-        command = [*LASTSTEP, "run", *command]
+        command = [*LASTSTEP, "run", *(["--on-stall", "stop"] if asked.stall else []), *command]
     with _memory_group(asked.memory) as procs:
         env = environment(cwd, home) | {name: _value(text) for name, text in asked.env}
         ran = _watch(_in_group(command, procs), asked, cwd, env, home if recorded else None)

@@ -21,6 +21,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "verdict": "what a batch system, a container engine or the kernel says about the end: by whom, why",
         "look": "the supervisor looked at a run that did not move: stacks, what each process does, what was used",
         "stall": "that look again, when it had lasted longer than is normal for this phase: the run is stuck",
+        "feeding": "where the input pipeline's Python stood while steps waited for data, in a few looks",
         "moving-again": "a run that was stuck goes on, and after how long",
         "forecast": "when memory runs out if it goes on like this: how sure, and at which step",
         # from a bare log
@@ -32,6 +33,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "versions": "the libraries in use",
         "fit": "a fit (or evaluate, predict) began, and what was asked of it",
         "model": "the model's figures, once it is built",
+        "dataset": "a dataset that a hand-written loop goes through: its stages, and where",
         "epoch": "an epoch ended, with its metrics",
         "validation": "a validation or an evaluate with a number of steps ended: batches asked for and delivered",
         "fit-end": "a fit came to its own end",

@@ -60,9 +60,10 @@ class Thread:
         """What of another's it waits for: lock, queue, queue.join, future, event, thread, pool …; "" for nothing."""
         for frame in self.frames:
             name = _base(frame)
-            if name in WAITS:
-                return WAITS[name].get(str(frame.get("function")), "")
-            if name != "threading.py":
+            kind = WAITS.get(name, {}).get(str(frame.get("function")))
+            if kind is not None:
+                return kind
+            if name != "threading.py" and name not in WAITS:
                 break
         inner, second = (*self.frames, {}, {})[:2]
         if _base(inner) != "threading.py":

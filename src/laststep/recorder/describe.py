@@ -9,6 +9,7 @@ from typing import Any
 
 from laststep.recorder.frames import describe_callback, is_users, number, scalars, users_frame, users_place, where_made
 from laststep.recorder.guard import attempt
+from laststep.recorder.pipeline import describe_stages
 
 ARGUMENTS = (
     "batch_size",
@@ -69,7 +70,7 @@ def _data(asked: Any, model: Any) -> dict[str, Any]:
     described: dict[str, Any] = {"type": f"{kind.__module__.split('.')[0]}.{kind.__name__}"}
     if hasattr(x, "element_spec"):
         described["element_spec"] = str(x.element_spec)[:1000]
-        described["stages"] = _stages(x)
+        described["stages"] = describe_stages(x)
     elif hasattr(x, "shape"):
         described.update(shape=str(x.shape), dtype=str(getattr(x, "dtype", "")))
     y = asked.get("y")
@@ -80,37 +81,6 @@ def _data(asked: Any, model: Any) -> dict[str, Any]:
         described["where"] = {"file": generator.co_filename, "line": generator.co_firstlineno}
     described.update(_counted(asked))
     return described
-
-
-def _stages(dataset: Any) -> list[dict[str, Any]]:
-    """The pipeline from its end to its source: the kind of each stage, and the sizes that it was given."""
-    found: list[dict[str, Any]] = []
-    while dataset is not None and len(found) < 30:
-        held = vars(dataset)
-        name = type(dataset).__name__.strip("_")
-        stage = {"stage": name.removesuffix("V2").removesuffix("Dataset"), "bytes": _bytes_of(dataset.element_spec)}
-        sizes = {size: _small_number(held.get(f"_{size}")) for size in ("buffer_size", "batch_size", "drop_remainder")}
-        found.append(stage | {size: value for size, value in sizes.items() if value is not None})
-        dataset = held.get("_input_dataset")
-    return found
-
-
-def _small_number(value: Any) -> int | None:
-    """The value of a constant that lies on the CPU already."""
-    if type(value).__name__ == "EagerTensor" and value.shape.rank == 0 and value.device.endswith("CPU:0"):
-        return int(value)
-    return int(value) if isinstance(value, (bool, int)) else None
-
-
-def _bytes_of(spec: Any) -> int | None:
-    """Of one element of a dataset; None where a part of it has no fixed size."""
-    if isinstance(spec, (tuple, list)) or hasattr(spec, "values"):
-        parts = [_bytes_of(part) for part in (spec.values() if hasattr(spec, "values") else spec)]
-        return None if None in parts else sum(part for part in parts if part)
-    shape, size = getattr(spec, "shape", None), getattr(getattr(spec, "dtype", None), "size", 0)
-    if shape is None or shape.rank is None or None in shape.as_list() or not size:
-        return None
-    return int(size) * int(math.prod(shape.as_list()))
 
 
 def _counted(asked: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from laststep.blackbox.steps import NAN, PHASES, StepWriter
 LONG_STEP = 0.02  # seconds
 PHASE = {name: number for number, name in enumerate(PHASES)}
 # Per kind, in one process: what comes after is counted, not written.
-MOST_EVENTS = {"warning": 200, "stop": 200, "signal-sent": 50, "exit-call": 50, "loop": 50, "trace": 200}
+MOST_EVENTS = {"warning": 200, "stop": 200, "signal-sent": 50, "exit-call": 50, "loop": 50, "trace": 200, "dataset": 20}
 
 current: Recorder | None = None
 

@@ -106,6 +106,11 @@ def reached_us(run: Run, name: str) -> Event | None:
     return next((event for event in reversed(run.all("signal")) if event.get("signal") == name), None)
 
 
+def stopped_by_us(run: Run) -> bool:
+    """laststep ended it because it was stuck, as it had been told to."""
+    return any(event.get("by") == "laststep" for event in run.all("signal"))
+
+
 def sent_by_itself(run: Run, name: str) -> Event | None:
     """The program's own call that sent it this signal."""
     return next((event for event in reversed(run.all("signal-sent")) if event.get("signal") == name), None)

@@ -19,12 +19,14 @@ from laststep.look import Look
 from laststep.recorder.guard import attempt
 from laststep.run import Run
 from laststep.supervisor import host
+from laststep.supervisor.feeding import Feeding
 from laststep.supervisor.look import take_look
 
 EVERY = 1.0
 # Noticed within 10 s, or 5 times the slowest normal: a beat, a poll and the look itself take up to 2 s of that.
 FLOOR, TIMES = 8.0, 4.0
 BUSY_FLOOR = 60.0  # who computes may well be getting somewhere
+FROZEN, FROZEN_FLOOR = 5.0, 15.0  # one call into C that lets no other thread run, not even our beat
 # The first time of a phase nobody knows what is normal. Idle all the while, and in what:
 FIRST_TIME = {"sleep": 30.0, "network": 20.0, "": FLOOR}
 LOOKS = (20.0, 30.0, 60.0, 120.0)
@@ -54,7 +56,8 @@ class Stalls:
         self._action = action
         self._after = after
         self._follower = Follower(folder)
-        self._use: deque[tuple[float, float, float]] = deque(maxlen=WINDOW)
+        self._feeding = Feeding(folder, journal)
+        self._use: deque[tuple[float, dict[int, tuple[float, float]]]] = deque(maxlen=WINDOW)
         self._slowest: dict[str, float] = {}
         self._token: Any = None
         self._key = ""
@@ -80,7 +83,8 @@ class Stalls:
         live = self._follower.read()
         if live.beat is None:
             return
-        self._use.append((time.monotonic(), *_use(self._tree())))
+        self._use.append((time.monotonic(), {pid: _use(pid) for pid in self._tree()}))
+        self._feeding.see(claimant(str(self._folder)) or self._pid, live)
         now, key = time.time(), phase_of(live)
         token = (live.now, live.beat.step, live.beat.pulse)
         if token != self._token:
@@ -132,20 +136,23 @@ class Stalls:
             return max(FLOOR, TIMES * normal) if normal is not None else FIRST_TIME[_in_what(look)]
         if normal is None or look.doing in ("trace", "execute") or look.data.get("moves"):
             return None
-        return max(BUSY_FLOOR, TIMES * normal)
+        frozen = float(look.data.get("beat_age") or 0.0) > FROZEN
+        return max(FROZEN_FLOOR if frozen else BUSY_FLOOR, TIMES * normal)
 
     def _still_in_loop(self, look: Look) -> bool:
         """A hand-written loop has no end that we are told of: the main thread must stand in its lines."""
         run = Run.load(self._folder)
         places = [run.last("loop"), run.last("fit")]
-        wheres = [event.get("where") or event.get("function") for event in places if event is not None]
-        return any(where and in_loop(where, look.main.frames) for where in wheres)
+        wheres = [where for event in places if event is not None for where in event.get("stack") or []]
+        return any(in_loop(where, look.main.frames) for where in wheres)
 
     def _used(self) -> dict[str, float]:
         if len(self._use) < 2:
             return {}
-        (t0, cpu0, io0), (t1, cpu1, io1) = self._use[0], self._use[-1]
-        return {"cpu": round((cpu1 - cpu0) / (t1 - t0), 3), "io": round((io1 - io0) / (t1 - t0))}
+        (t0, before), (t1, after) = self._use[0], self._use[-1]
+        both = [pid for pid in after if pid in before]  # a child that is new brings its whole past
+        cpu, io = (sum(after[pid][what] - before[pid][what] for pid in both) / (t1 - t0) for what in (0, 1))
+        return {"cpu": round(cpu, 3), "io": round(io)}
 
     def _act(self) -> None:
         attempt(self._tell)
@@ -171,8 +178,8 @@ def phase_of(live: Live) -> str:
         return "loop" if done else ""
     if now.phase == "step":
         return "step" if done > now.number else ("epoch start" if done else "first step")
-    if now.phase in ("between", "evaluate", "predict") and done > now.number:
-        return "loop"
+    if now.phase == "" or (now.phase in ("between", "evaluate", "predict") and done > now.number):
+        return "loop" if done else ""
     return now.phase
 
 
@@ -205,6 +212,6 @@ def _next(seconds: float, patience: float | None) -> float:
     return min(planned, patience) if patience is not None and patience > seconds else planned
 
 
-def _use(tree: list[int]) -> tuple[float, float]:
-    """(processor seconds, bytes read and written) of the process and its children, so far."""
-    return sum(host.cpu_seconds(pid) or 0.0 for pid in tree), sum(host.moved_bytes(pid) for pid in tree)
+def _use(pid: int) -> tuple[float, float]:
+    """(processor seconds, bytes read and written) of a process so far."""
+    return host.cpu_seconds(pid) or 0.0, host.moved_bytes(pid)

@@ -10,9 +10,11 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from laststep.recorder import state
+from laststep.recorder.frames import users_place
 from laststep.recorder.guard import guard
 from laststep.recorder.imports import when_imported
-from laststep.recorder.patch import forget_frame, replace
+from laststep.recorder.patch import after, forget_frame, replace
+from laststep.recorder.pipeline import describe_stages
 
 PROBE = "data_wait"
 ITERATORS = "tensorflow.python.data.ops.iterator_ops"
@@ -21,6 +23,7 @@ ITERATORS = "tensorflow.python.data.ops.iterator_ops"
 TRAINER = "keras.src.backend.tensorflow.trainer"
 
 _mark: Any = None  # a variable: seconds waited so far; less the time of day while a wait goes on
+_lines: set[tuple[str, int]] = set()  # where datasets were begun that have been described
 _waited = 0.0  # what of it the recorder has been told
 
 
@@ -31,6 +34,7 @@ def install() -> None:
 def _watch(module: ModuleType) -> None:
     for name in ("__next__", "get_next", "get_next_as_optional"):
         _wrap(module.OwnedIterator, name)
+    after(PROBE, module.OwnedIterator, "__init__", _made)
     if state.current is not None:
         state.current.at_beat.append(_read_mark)
         state.current.at_mark.append(_settle)
@@ -57,6 +61,18 @@ def _wrap(owner: Any, name: str) -> None:
         return batch
 
     replace(PROBE, owner, name, wrapper)
+
+
+def _made(result: Any, iterator: Any, dataset: Any = None, *args: Any, **kwargs: Any) -> None:
+    """A loop of the program's own begins to go through a dataset: once for each line."""
+    recorder = state.current
+    where = users_place(sys._getframe(3))
+    if recorder is None or recorder.open_fits or dataset is None or where is None or not _eager():
+        return
+    line = (where["file"], where["line"])
+    if line not in _lines:
+        _lines.add(line)
+        recorder.event("dataset", where=where, stages=describe_stages(dataset))
 
 
 def _eager() -> bool:

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from laststep.recorder import state
-from laststep.recorder.frames import is_users, users_place
+from laststep.recorder.frames import is_users, users_place, users_stack
 from laststep.recorder.imports import when_imported
 from laststep.recorder.patch import after
 from laststep.recorder.probes.keras_fit import cheap_number
@@ -154,4 +154,5 @@ def _tell_loop(depth: int, code: Any) -> None:
         return
     filename = getattr(code, "co_filename", "<")
     function = {"file": filename, "line": code.co_firstlineno} if is_users(filename) else None
-    state.current.event("loop", where=users_place(sys._getframe(depth)), function=function)
+    frame = sys._getframe(depth)
+    state.current.event("loop", where=users_place(frame), function=function, stack=users_stack(frame))

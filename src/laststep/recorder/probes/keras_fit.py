@@ -10,16 +10,14 @@ from typing import Any
 
 from laststep.recorder import state
 from laststep.recorder.describe import describe_fit, describe_model, learning_rate
-from laststep.recorder.frames import handler_of, number, scalars, users_frame, users_place
+from laststep.recorder.frames import handler_of, number, scalars, users_frame, users_place, users_stack
 from laststep.recorder.guard import guard
 from laststep.recorder.imports import when_imported
 from laststep.recorder.patch import after
 
 PROBE = "keras_fit"
 MODULES = ("keras.src.callbacks.callback_list", "tf_keras.src.callbacks")
-STEP, BETWEEN, VALIDATION, EPOCH_END, START = (
-    state.PHASE[name] for name in ("step", "between", "validation", "epoch-end", "start")
-)
+STEP, VALIDATION, EPOCH_END, START = (state.PHASE[name] for name in ("step", "validation", "epoch-end", "start"))
 EVALUATE, PREDICT = state.PHASE["evaluate"], state.PHASE["predict"]
 NAN = math.nan
 
@@ -73,6 +71,7 @@ class Callback:
         self._rate = NAN
         self._write: Any = None
         self._rate_epoch = -1
+        self._phase_before = 0  # what went on when an evaluate or a predict began, which may be in a callback
 
     def set_model(self, model: Any) -> None:
         self._model = model
@@ -95,11 +94,12 @@ class Callback:
     def _begin(self) -> None:
         self.recorder.fits = self.fit.id = self.recorder.fits + 1
         self.recorder.open_fits.append(self.fit)
-        described = guard(PROBE, describe_fit, _frame_of("fit", "callbacks"), self._model, self.params) or {}
+        frame = _frame_of("fit", "callbacks")
+        described = guard(PROBE, describe_fit, frame, self._model, self.params) or {}
         self._asked = int(described.get("steps") or 0)
         # A model that builds itself in its first step has no figures yet.
         self._figures_wanted = "parameters" not in (described.get("model") or {})
-        self.recorder.event("fit", id=self.fit.id, **described)
+        self.recorder.event("fit", id=self.fit.id, stack=users_stack(frame), **described)
         self.recorder.mark(START, time.time())
         self._write = self.recorder.write_step
 
@@ -184,6 +184,7 @@ class Callback:
 
     def on_test_begin(self, logs: Any = None) -> None:
         self._tested = 0
+        self._phase_before = self.recorder.phase
         guard(PROBE, self.recorder.mark, VALIDATION if self.fit.id else EVALUATE, time.time())
 
     def on_test_batch_end(self, batch: int, logs: Any = None) -> None:
@@ -201,13 +202,14 @@ class Callback:
         if asked and asked != math.inf:
             told = {"fit": self.fit.id, "epoch": self.fit.epoch, "batches": self._tested, "asked": int(asked)}
             self.recorder.event("validation", where=users_place(frame), **told)
-        self.recorder.mark(BETWEEN, time.time())
+        self.recorder.mark(EPOCH_END if self.fit.id else self._phase_before, time.time())
 
     def on_predict_begin(self, logs: Any = None) -> None:
+        self._phase_before = self.recorder.phase
         guard(PROBE, self.recorder.mark, PREDICT, time.time())
 
     def on_predict_end(self, logs: Any = None) -> None:
-        guard(PROBE, self.recorder.mark, BETWEEN, time.time())
+        guard(PROBE, self.recorder.mark, self._phase_before, time.time())
 
     def _ignore(self, *args: Any, **kwargs: Any) -> None:
         return None

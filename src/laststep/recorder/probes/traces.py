@@ -62,12 +62,12 @@ def _begin(args: tuple[Any, ...]) -> _Trace | None:
     global _depth
     if state.current is None:
         return None
-    function_type, context, _, options = args[:4]
-    code = getattr(options.python_function, "__code__", None)
-    wrapped = getattr(options.python_function, "__wrapped__", None)
-    code = getattr(wrapped, "__code__", code)
-    changed, _ = attempt(_what_changed, function_type, context, options.function_cache)
-    trace = _Trace(code, changed or [])
+    function_type, options = args[0], args[3]
+    function = options.python_function
+    while hasattr(function, "__wrapped__"):  # AutoGraph's wrappers around the user's own
+        function = function.__wrapped__
+    changed, _ = attempt(_what_changed, function_type, options.function_cache)
+    trace = _Trace(getattr(function, "__code__", None), changed or [])
     _depth += 1
     if trace.outermost:
         state.current.mark(TRACE, trace.began)
@@ -101,10 +101,9 @@ def _tell(trace: _Trace | None, frame: Any) -> None:
     )
 
 
-def _what_changed(function_type: Any, context: Any, cache: Any) -> list[list[str]]:
+def _what_changed(function_type: Any, cache: Any) -> list[list[str]]:
     """[argument, before, now] against the most similar call that was traced before."""
-    table = cache._dispatch_dict.get(context)
-    earlier = list(table._dispatch_table) if table is not None else []
+    earlier = [kind for table in cache._dispatch_dict.values() for kind in list(table._dispatch_table)[-20:]]
     described = [_differences(before, function_type) for before in earlier]
     return min(described, key=len, default=[])[:MOST_CHANGES]
 

@@ -84,13 +84,19 @@ def deadlock(look: Look) -> list[tuple[str, Thread]]:
 
 
 def _stuck_child(look: Look) -> tuple[int, Thread] | None:
-    """A child that does nothing: its thread waits for a lock that nobody in it holds."""
+    """A child that does nothing: it waits for a lock that nobody in it holds, or for this process to read."""
     for child in look.data.get("children", []):
         threads = [Thread(told) for told in child.get("threads", [])]
-        held = [thread for thread in threads if thread.waits_for == "lock"]
+        # Pool workers without a task wait too, but not in a line of the user's.
+        held = [thread for thread in threads if thread.place and _holds_up(thread)]
         if held and float(child.get("cpu") or 0.0) < 0.2:
             return int(child["pid"]), held[0]
     return None
+
+
+def _holds_up(thread: Thread) -> bool:
+    """Waits for a lock, or for somebody to read what it writes into a full pipe."""
+    return thread.waits_for == "lock" or (thread.call == "write" and thread.on == "pipe")
 
 
 def ranks(run: Run) -> int:

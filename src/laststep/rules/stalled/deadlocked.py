@@ -43,7 +43,7 @@ def deadlocked(run: Run) -> Answer:
         confidence=Confidence.LIKELY,
         evidence=(since(event, look), *stacks, used(event, look), progress(run)),
         remedies=(_remedy(who),),
-        where=who[-1][1].place if "child" in who[-1][0] else who[0][1].place,
+        where=who[0][1].place,
     )
 
 
@@ -52,11 +52,14 @@ def _cause(who: list[tuple[str, Thread]]) -> str:
     if len(who) == 1:
         return f"The main thread waits at {places} for what nobody is left to give."
     if "child" in who[-1][0]:
-        return f"This process waits for a child process, which waits for a lock that nobody in it holds: {places}."
+        what = "this process to read what it writes" if who[-1][1].call == "write" else "a lock that nobody in it holds"
+        return f"This process waits for a child process, which waits for {what}: {places}."
     return f"Threads wait for each other: {places}."
 
 
 def _remedy(who: list[tuple[str, Thread]]) -> Remedy:
+    if who[-1][1].call == "write":
+        return Remedy("Read the child's output while you wait: process.communicate()", None, who[0][1].place, safe=True)
     if "child" in who[-1][0]:
         does = "Start the worker processes with spawn instead of fork, or before TensorFlow starts its threads"
         return Remedy(does, 'multiprocessing.get_context("spawn").Pool(4)', who[0][1].place, safe=True)

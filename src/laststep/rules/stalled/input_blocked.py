@@ -7,12 +7,12 @@ from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.look import Look, Place
 from laststep.reports import words
 from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, no, progress
+from laststep.rules._shared import fit_place, no, progress, short_message
 from laststep.rules.stalled._stuck import DEATHS, never_stuck, since, standing, stuck, used
 from laststep.run import Run
 
 
-@rule(needs=("recorder",), outranks=(*DEATHS, "network-stalled", "input-starved"))
+@rule(needs=("recorder",), outranks=(*DEATHS, "network-stalled", "input-starved", "unhandled-exception"))
 def input_blocked(run: Run) -> Answer:
     """A training step waits for data that never comes.
 
@@ -47,6 +47,7 @@ def input_blocked(run: Run) -> Answer:
     native = _native(event)
     if native is not None:
         evidence.append(native)
+    evidence += _dead_threads(run)
     evidence += [*_marked(event, look), used(event, look), progress(run)]
     return Finding(
         cause=_cause(look, place, native),
@@ -77,6 +78,15 @@ def _native(event: Event) -> Evidence | None:
             call = {"open": "opening", "read": "reading", "recv": "receiving from"}.get(str(told.get("call")), "using")
             return Evidence(f"a thread of TensorFlow's pipeline is blocked {call} {told['on']}", (event,))
     return None
+
+
+def _dead_threads(run: Run) -> list[Evidence]:
+    """A producer that died of an error leaves its consumer waiting."""
+    return [
+        Evidence(f"a thread died before of {short_message(event, 120)} at {words.place(event.get('where'))}", (event,))
+        for event in run.all("exception")
+        if event.get("left") == "thread"
+    ][:2]
 
 
 def _marked(event: Event, look: Look) -> list[Evidence]:

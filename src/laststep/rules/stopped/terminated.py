@@ -16,6 +16,7 @@ from laststep.rules._shared import (
     reported,
     sender,
     sent_by_itself,
+    stopped_by_us,
     verdict,
 )
 from laststep.run import Run
@@ -64,6 +65,8 @@ def terminated(run: Run) -> Answer:
     if run.is_log and run.uncaught is not None and run.last("end") is not None:
         if run.uncaught.time < run.all("end")[-1].time and "KeyboardInterrupt" not in run.uncaught.get("bases", []):
             return no("an error came before the signal, which was the end of the others")
+    if stopped_by_us(run):
+        return no("laststep itself stopped it, as asked, because it was stuck")
     died = killed_with(run, 15, "SIGTERM")
     received = reached_us(run, "SIGTERM")
     handled = next((stop for stop in run.all("stop") if stop.get("signal_handler") == "SIGTERM"), None)

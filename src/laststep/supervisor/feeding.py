@@ -1,0 +1,63 @@
+"""Where the input pipeline's Python stands while steps wait for data: a few quick looks, when the wait is large."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from pathlib import Path
+from typing import Any
+
+from laststep.blackbox.follow import Live
+from laststep.blackbox.journal import JournalWriter
+from laststep.look import Look
+from laststep.supervisor.stacks import by_signal
+
+WINDOW = 12  # beats
+SHARE, EACH = 0.3, 0.004  # of the time, and seconds in each step, from which on a look is worth its while
+LOOKS, APART = 10, 0.15
+AGAIN = (60.0, 600.0)  # seconds until the next series of looks
+MOST_SERIES = 1 + len(AGAIN)
+
+
+class Feeding:
+    """Told of each beat; looks at the stacks three times in a run at most."""
+
+    def __init__(self, folder: Path, journal: JournalWriter) -> None:
+        self._folder = folder
+        self._journal = journal
+        self._beats: deque[tuple[float, int, float]] = deque(maxlen=WINDOW)
+        self._series = 0
+        self._next = 0.0
+
+    def see(self, pid: int, live: Live) -> None:
+        if live.beat is None or live.now is None or live.now.phase not in ("step", "between", ""):
+            self._beats.clear()
+            return
+        self._beats.append((live.beat.time, live.beat.step, live.beat.waited))
+        waited = self._share()
+        if waited is not None and self._series < MOST_SERIES and time.monotonic() >= self._next:
+            self._next = time.monotonic() + (*AGAIN, 0.0)[self._series]
+            self._series += 1
+            self._journal.write("feeding", {**waited, **self._look(pid)})
+
+    def _share(self) -> dict[str, float] | None:
+        (t0, step0, waited0), (t1, step1, waited1) = (*self._beats, (0.0, 0, 0.0), (0.0, 0, 0.0))[0], self._beats[-1]
+        steps, seconds, waited = step1 - step0, t1 - t0, waited1 - waited0
+        if len(self._beats) < WINDOW or steps <= 0 or waited < SHARE * seconds or waited / steps < EACH:
+            return None
+        return {"share": round(waited / seconds, 3), "each": round(waited / steps, 6), "steps": steps}
+
+    def _look(self, pid: int) -> dict[str, Any]:
+        stood: Counter[tuple[str, int, str]] = Counter()
+        for _ in range(LOOKS):
+            look = Look({"threads": by_signal(pid, self._folder), "waiting": 1.0, "seconds": 1.0})
+            feeder = look.blocked
+            place = feeder.place if feeder is not look.main or look.main.runs("iterator_ops.py") else None
+            if place is not None:
+                stood[str(place["file"]), int(place["line"]), str(place.get("text", ""))] += 1
+            time.sleep(APART)
+        lines = [
+            {"file": file, "line": line, "text": text, "looks": count}
+            for (file, line, text), count in stood.most_common(3)
+        ]
+        return {"looks": LOOKS, "lines": lines}
