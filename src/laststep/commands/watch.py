@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from laststep.commands._screen import Screen
     from laststep.finding import Diagnosis
     from laststep.reports.figures import View
-    from laststep.reports.live import Sheet
+    from laststep.reports.sheet import Sheet
 
 EXAMPLES = (
     "laststep watch                    the run going on here, or the newest",
@@ -30,6 +30,7 @@ SCREEN_EVERY = 1.0
 LINES_EVERY = 5.0
 LOAD_EVERY = 2.0
 LOAD_SHARE = 20  # times as long as reading takes until it is read again: at most a twentieth of one core
+LOAD_AT_LEAST_EVERY = 30.0
 BEGINNING = 3.0  # seconds that a run which has just begun gets for its first event
 
 
@@ -91,7 +92,8 @@ class Watched:
         from laststep.run import DamagedRun
 
         began = time.monotonic()
-        if began >= self._next:
+        is_over = self.diagnosis.run.alive and not folders.is_busy(self.folder)
+        if began >= self._next or is_over:
             self.diagnosis = read_diagnosis(self.folder)
             self._plan(began)
         live = self._follower.read() if self.diagnosis.run.alive else Live()
@@ -103,12 +105,14 @@ class Watched:
 
     def _plan(self, began: float) -> None:
         now = time.monotonic()
-        self._next = now + max(LOAD_EVERY, LOAD_SHARE * (now - began))
+        self._next = now + min(LOAD_AT_LEAST_EVERY, max(LOAD_EVERY, LOAD_SHARE * (now - began)))
 
     def _first(self) -> Diagnosis:
         from laststep.diagnose import read_diagnosis
+        from laststep.rule import all_rules
         from laststep.run import DamagedRun
 
+        all_rules()  # imported once, and no part of what reading takes
         began = time.monotonic()
         while True:
             try:
@@ -123,7 +127,7 @@ class Watched:
 
 def _sheet(width: int, height: int) -> Sheet:
     from laststep.commands.why import terminal_settings
-    from laststep.reports.live import Sheet
+    from laststep.reports.sheet import Sheet
 
     _, colour = terminal_settings(sys.stdout)
     return Sheet(width, height, colour, not speaks_utf8(os.environ, sys.stdout.encoding))
@@ -153,11 +157,10 @@ def _show_last(watched: Watched, on_screen: bool) -> None:
 def _watch_in_lines(watched: Watched, every: float) -> None:
     printer, due = _LinePrinter(), 0.0
     while watched.view.alive:
-        if time.monotonic() >= due:
+        if time.monotonic() >= due or printer.is_other(watched.view):
             due = time.monotonic() + every
             printer.print(watched.view)
-        else:
-            printer.print_news(watched.view)
+        printer.print_findings(watched.view)
         time.sleep(max(0.0, min(LOAD_EVERY, due - time.monotonic())))
         watched.look()
     printer.print(watched.view, last=True)
@@ -169,17 +172,25 @@ class _LinePrinter:
     def __init__(self) -> None:
         self._sheet = _sheet(80, 24)
         self._told: set[str] = set()
+        self._stuck = False
+
+    def is_other(self, view: View) -> bool:
+        """Whether it got stuck, or moves again: that is told at once."""
+        return self._stuck != (view.stuck is not None)
 
     def print(self, view: View, last: bool = False) -> None:
-        from laststep.reports.live import end_line, line
+        from laststep.reports.lines import end_line, line
 
+        self._stuck = view.stuck is not None
         print(line(view, self._sheet), flush=True)
-        self.print_news(view)
-        if last and not view.alive:
+        if not last:
+            return
+        self.print_findings(view)
+        if not view.alive:
             print(end_line(view, self._sheet), flush=True)
 
-    def print_news(self, view: View) -> None:
-        from laststep.reports.live import finding_line
+    def print_findings(self, view: View) -> None:
+        from laststep.reports.lines import finding_line
 
         for told in view.findings:
             if told.rule not in self._told:
@@ -230,7 +241,7 @@ class _Reader:
         self._screen.show(self._page(sheet) if self._why else screen(self._watched.view, sheet))
 
     def _page(self, sheet: Sheet) -> list[str]:
-        from laststep.reports.live import PLAIN
+        from laststep.reports.sheet import PLAIN
         from laststep.reports.terminal import page
 
         text = page(self._watched.diagnosis, sheet.width, sheet.colour)

@@ -139,7 +139,7 @@ def view_of(diagnosis: Diagnosis, live: Live, at: float) -> View:
 def number(value: Any) -> float | None:
     """A finite number, None for anything else: the record may be a stranger's."""
     plain = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return float(value) if plain and math.isfinite(value) else None
+    return float(value) if plain and -1e300 < value < 1e300 else None
 
 
 def _last_time(run: Run) -> float:
@@ -185,7 +185,9 @@ def _stuck(run: Run, moved: float, at: float) -> float | None:
 
 def _phase(run: Run, live: Live, moved: float, at: float) -> str:
     now = live.now or run.now
-    if not run.alive or now is None:
+    if now is None and (run.steps or live.step):
+        now = Now("step", 0, 0.0)  # a loop that tells its steps and nothing else
+    if now is None:
         blind = run.last("blind")
         inside = "no training seen yet" if run.has("recorder") else "starting"
         return f"laststep can't look inside: {blind.get('because')}" if blind is not None else inside
@@ -310,7 +312,7 @@ def _losses(fit: Fit | None, steps: Sequence[Step]) -> dict[str, Any]:
         told["metrics_epoch"] = int(epochs[-1].get("epoch", 0)) + 1
     known = [step for step in steps[:: max(1, len(steps) // MOST_POINTS)] if number(step.loss) is not None]
     if not known:
-        by_epoch = [event.get("metrics", {}).get("loss") for event in epochs]
+        by_epoch = [_table(event.get("metrics")).get("loss") for event in epochs]
         curve = tuple(value for value in map(number, by_epoch) if value is not None)
         return told | ({"loss": f"{words.value(curve[-1])} (epoch)", "loss_curve": curve} if curve else {})
     last = next(step for step in reversed(steps) if number(step.loss) is not None)

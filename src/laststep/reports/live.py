@@ -1,97 +1,36 @@
-"""View → the lines of a live screen, or one plain line: no terminal needed."""
+"""View → the lines of a live screen: no terminal needed."""
 
 from __future__ import annotations
 
-import itertools
-import textwrap
 import time
-import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from laststep.reports import words
 from laststep.reports.figures import Gpu, Told, View
-from laststep.reports.terminal import NUMBER_AND_UNIT, OUTCOME_COLOURS, clean
+from laststep.reports.sheet import (
+    BOLD,
+    CYAN,
+    DIM,
+    GREEN,
+    LABEL,
+    RED,
+    YELLOW,
+    Part,
+    Sheet,
+    columns,
+    curve,
+    cut,
+    wrapped,
+)
+from laststep.reports.terminal import OUTCOME_COLOURS
 
-LABEL = 11
 CURVE_AT = 44  # the column at which curves begin
 LEAST_CURVE = 8
 MOST_CURVE = 48
-MOST_GPUS = 4
+MOST_GPUS = 2  # with more of them, the least and the most
 MOST_WIDTH = 110
+GIVES_WAY = 5  # rows from this rank on leave their place to findings
 UNKNOWN = "–"
-DIM, BOLD, RED, YELLOW, GREEN, CYAN = "2", "1", "31", "33", "32", "36"
-PLAIN = str.maketrans("·–−…█░“”’→µ", "|--~#.\"\"'>u", "°")
-PLAIN_BLOCKS = "_.:-=+*#"
-Part = tuple[str, str]
-
-
-@dataclass
-class Row:
-    """One line of parts (text, colour); of those that do not fit the screen, the highest rank goes first."""
-
-    parts: Sequence[Part] = ()
-    rank: int = 0
-
-
-@dataclass
-class Sheet:
-    """What the terminal can show."""
-
-    width: int = 80
-    height: int = 24
-    colour: bool = False
-    ascii: bool = False
-    rows: list[Row] = field(default_factory=list)
-
-    def add(self, *parts: Part, rank: int = 0) -> None:
-        self.rows.append(Row(parts, rank))
-
-    def label(self, name: str, *parts: Part, rank: int = 0) -> None:
-        self.add((f"{name:{LABEL}}", DIM), *parts, rank=rank)
-
-    @property
-    def room(self) -> int:
-        """Columns beside the labels."""
-        return self.width - LABEL
-
-    def lines(self) -> list[str]:
-        rows = list(self.rows)
-        while len(rows) > self.height and len(rows) > 1:
-            worst = max(row.rank for row in rows)
-            rows.remove(next(row for row in reversed(rows) if row.rank == worst))
-        return [self._draw(row.parts) for row in rows]
-
-    def _draw(self, parts: Sequence[Part]) -> str:
-        room, drawn = self.width, ""
-        for text, colour in parts:
-            text = cut(self.plain(text), room, "~" if self.ascii else "…")
-            room -= columns(text)
-            drawn += f"\x1b[{colour}m{text}\x1b[0m" if self.colour and colour and text.strip() else text
-        return drawn.rstrip()
-
-    def plain(self, text: str) -> str:
-        """One line, nothing in it that could move the cursor, and only what the terminal can show."""
-        text = clean(text.replace("\n", " "))
-        text = "".join(char for char in text if unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp"))
-        return text.translate(PLAIN).encode("ascii", "replace").decode() if self.ascii else text
-
-
-def columns(text: str) -> int:
-    """How wide a terminal shows it."""
-    return len(text) if text.isascii() else sum(map(_columns_of, text))
-
-
-def _columns_of(char: str) -> int:
-    return 0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF")
-
-
-def cut(text: str, room: int, mark: str = "…") -> str:
-    if columns(text) <= room:
-        return text
-    while text and columns(text) > room - 1:
-        text = text[:-1]
-    return text + mark if room > 0 else ""
 
 
 def screen(view: View, sheet: Sheet, keys: str = "q quit · w why") -> list[str]:
@@ -102,12 +41,9 @@ def screen(view: View, sheet: Sheet, keys: str = "q quit · w why") -> list[str]
     _steps(view, sheet)
     sheet.add(rank=8)
     _memory(view, sheet)
-    for gpu in view.gpus[:MOST_GPUS]:
-        sheet.label(f"GPU {gpu.number}", (_gpu(gpu), ""), rank=3)
-    if len(view.gpus) > MOST_GPUS:
-        sheet.label("", (f"and {len(view.gpus) - MOST_GPUS} more", DIM), rank=6)
-    sheet.add(rank=7)
-    _findings(view, sheet, sheet.height - len(sheet.rows) - 2)
+    _gpus(view, sheet)
+    sheet.add(rank=4)
+    _findings(view, sheet)
     _foot(view, sheet, keys)
     return sheet.lines()
 
@@ -134,7 +70,7 @@ def _clock(moment: float, now: float) -> str:
 
 def state_of(view: View) -> tuple[str, str]:
     """(how it is in words, colour)"""
-    took = words.span(view.seconds)
+    took = _whole(view.seconds)
     if not view.alive:
         verb = {"stopped": "stopped early"}.get(view.outcome, view.outcome)
         return f"{verb} after {took}", OUTCOME_COLOURS.get(view.outcome, CYAN)
@@ -148,12 +84,13 @@ def _progress(view: View, sheet: Sheet) -> None:
     if view.done is not None:
         about = "at least" if view.left_at_least else "about"
         told = f" {view.done:4.0%}" + (f", {about} {words.span(view.left)} left" if view.left is not None else "")
-        sheet.label("", *_bar(view.done, min(60, sheet.room - 26), GREEN), (told, ""), rank=1)
+        sheet.label("", *_bar(view.done, _beside(told, sheet), GREEN), (told, ""), rank=1)
     if not view.alive:
-        for position, line in enumerate(_wrapped(view.end, sheet.room)[:2]):
+        for position, line in enumerate(wrapped(view.end, sheet.room)[:2]):
             sheet.label("" if position else "End", (line, ""))
         return
-    sheet.label("Now", (view.phase, YELLOW if " for data for " in view.phase or ", no " in view.phase else ""), rank=1)
+    strange = " for data for " in view.phase or ", no " in view.phase
+    sheet.label("Now", (view.phase or UNKNOWN, YELLOW if strange else ""), rank=1)
 
 
 def _pieces(view: View) -> list[str]:
@@ -174,10 +111,9 @@ def _fitting(pieces: list[str], room: int) -> str:
     return " · ".join(pieces)
 
 
-def _wrapped(text: str, width: int) -> list[str]:
-    """Lines of a sentence; a number stays with its unit."""
-    whole = NUMBER_AND_UNIT.sub("\\1\u00a0\\2", clean(text).replace("\n", " "))
-    return [line.replace("\u00a0", " ") for line in textwrap.wrap(whole, width, break_on_hyphens=False)]
+def _beside(told: str, sheet: Sheet) -> int:
+    """How long a bar may be; two bars look best with the same length."""
+    return min(60, sheet.room - max(35, columns(told)))
 
 
 def _bar(share: float, width: int, colour: str) -> list[Part]:
@@ -188,13 +124,14 @@ def _bar(share: float, width: int, colour: str) -> list[Part]:
 def _steps(view: View, sheet: Sheet) -> None:
     told, slow, top = UNKNOWN, False, None
     if view.step_now is not None and view.step_usual is not None:
-        told = f"{short_time(view.step_now)} {'now' if view.alive else 'last'}, {short_time(view.step_usual)} usual"
+        now, usual = words.short_time(view.step_now), words.short_time(view.step_usual)
+        told = f"{now} {'now' if view.alive else 'last'}, {usual} usual"
         slow = view.step_now > 2 * view.step_usual
         top = 3 * view.step_usual  # one huge step, as the first with its tracing, must not press all others flat
     _with_curve(sheet, "Step time", (told, YELLOW if slow else ""), view.step_curve, 2, top)
     share = UNKNOWN
     if view.wait_share is not None:
-        share = f"{view.wait_share:.0%} of the last {words.span(view.wait_seconds)}"
+        share = f"{view.wait_share:.0%} of the last {_whole(view.wait_seconds)}"
     much = view.wait_share is not None and view.wait_share > 0.5
     _with_curve(sheet, "Data wait", (share, YELLOW if much else ""), view.wait_curve, 2, top=1.0)
     wrong = view.loss is not None and view.loss.startswith(("not", "inf"))
@@ -214,25 +151,8 @@ def _with_curve(
     sheet.label(name, part, (gap, ""), (drawn, CYAN), rank=rank)
 
 
-def curve(points: Sequence[float], width: int, top: float | None = None, ascii: bool = False) -> str:
-    """Blocks between the lowest and the highest; with a top from zero, and what sticks out is kept."""
-    if len(points) < 3:
-        return ""
-    if len(points) > width:
-        edges = [round(i * len(points) / width) for i in range(width + 1)]
-        pools = [points[a:b] for a, b in itertools.pairwise(edges)]
-        points = [max(pool) if top else sum(pool) / len(pool) for pool in pools]
-    blocks = PLAIN_BLOCKS if ascii else words.BLOCKS
-    if top:
-        return "".join(blocks[max(0, min(7, int(point / top * 7.99)))] for point in points)
-    drawn = words.curve(points, width)
-    return drawn.translate(str.maketrans(words.BLOCKS, blocks))
-
-
-def short_time(seconds: float) -> str:
-    if seconds >= 1:
-        return words.span(seconds)
-    return f"{seconds * 1000:.3g} ms" if seconds >= 0.001 else f"{seconds * 1e6:.0f} µs"
+def _whole(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 10 else words.span(seconds)
 
 
 def _memory(view: View, sheet: Sheet) -> None:
@@ -250,8 +170,8 @@ def _memory(view: View, sheet: Sheet) -> None:
         colour = RED if share > 0.9 else YELLOW if share > 0.75 else GREEN
         whose = "its limit of " if view.limit_of == "limit" else "the machine's "
         told = f" {share:4.0%}, {_of(view.taken, view.limit, whose)}"
-        sheet.label("", *_bar(share, min(60, sheet.room - columns(told) - 1), colour), (told, ""), rank=2)
-    for line in _wrapped(view.forecast, sheet.room)[:2]:
+        sheet.label("", *_bar(share, _beside(told, sheet), colour), (told, ""), rank=2)
+    for line in wrapped(view.forecast, sheet.room)[: 2 * view.alive]:
         sheet.label("", (line, YELLOW), rank=1)
     used = UNKNOWN if view.cpu is None else f"{view.cpu:.1f}" if view.cpu >= 0.05 else "hardly any"
     sheet.label("Processor", (f"{used} of {view.cores:g} cores" if view.cores else f"{used} cores", ""), rank=5)
@@ -264,35 +184,52 @@ def _of(used: float, total: float, whose: str = "") -> str:
     return f"{first} of {whose}{second}"
 
 
-def _gpu(gpu: Gpu) -> str:
-    pieces = [f"{gpu.busy:.0f} % busy" if gpu.busy is not None else UNKNOWN]
-    if gpu.used is not None and gpu.total is not None:
-        pieces.append(f"{_of(gpu.used, gpu.total)} of its memory")
-    if gpu.celsius is not None:
-        pieces.append(f"{gpu.celsius:.0f} °C")
+def _gpus(view: View, sheet: Sheet) -> None:
+    if len(view.gpus) > MOST_GPUS:
+        sheet.label(f"{len(view.gpus)} GPUs", (_gpus_together(view.gpus), ""), rank=3)
+        return
+    for gpu in view.gpus:
+        pieces = [f"{gpu.busy:.0f}% busy" if gpu.busy is not None else UNKNOWN]
+        pieces += [f"{_of(gpu.used, gpu.total)}"] if gpu.used is not None and gpu.total is not None else []
+        pieces += [f"{gpu.celsius:.0f} °C"] if gpu.celsius is not None else []
+        sheet.label(f"GPU {gpu.number}", (" · ".join(pieces), ""), rank=3)
+
+
+def _gpus_together(gpus: Sequence[Gpu]) -> str:
+    busy = [gpu.busy for gpu in gpus if gpu.busy is not None]
+    full = [gpu.used / gpu.total for gpu in gpus if gpu.used is not None and gpu.total]
+    hot = [gpu.celsius for gpu in gpus if gpu.celsius is not None]
+    pieces = [f"{min(busy):.0f} to {max(busy):.0f}% busy" if busy else UNKNOWN]
+    pieces += [f"memory {min(full):.0%} to {max(full):.0%} full"] if full else []
+    pieces += [f"at most {max(hot):.0f} °C"] if hot else []
     return " · ".join(pieces)
 
 
-def _findings(view: View, sheet: Sheet, room: int) -> None:
-    """As many as there is room for, the first of them in full."""
+def _findings(view: View, sheet: Sheet) -> None:
+    """The first in full, the others in full where there is room, otherwise in one line each."""
     if not view.findings:
         sheet.add(("Nothing found so far" if view.alive else "Nothing to report", DIM), rank=1)
         return
-    for position, told in enumerate(view.findings):
-        left = len(view.findings) - position
-        if room < 2 and position:
-            sheet.add((f"and {left} more", YELLOW), rank=0)
-            return
-        lines = _told(told, sheet)[: max(2, room - (left > 1))]
-        for at, line in enumerate(lines):
-            sheet.add(*line, rank=0 if at < 2 else 1)
-        room -= len(lines)
+    room = max(3, sheet.height - sum(row.rank < GIVES_WAY for row in sheet.rows) - 1)
+    told = [_told(one, sheet) for one in view.findings]
+    whole = sum(map(len, told)) <= room
+    rows = told[0][: max(2, room - len(told) + 1)] if not whole else [row for rows in told for row in rows]
+    if not whole:
+        rows += [_in_one_line(one) for one in view.findings[1:]]
+    if len(rows) > room:
+        rows = [*rows[: room - 1], [(f"and {len(rows) - room + 1} more: press w", YELLOW)]]
+    for row in rows:
+        sheet.add(*row)
+
+
+def _in_one_line(told: Told) -> list[Part]:
+    return [(told.rule, f"1;{YELLOW}"), (f"  {told.where}" if told.where else "", CYAN), (f"  {told.cause}", "")]
 
 
 def _told(told: Told, sheet: Sheet) -> list[list[Part]]:
     where = f"  {told.where}" if told.where else ""
     head = [(told.rule, f"1;{YELLOW}"), (f"  {told.confidence}", DIM), (where, CYAN)]
-    return [head, *([("  " + line, "")] for line in _wrapped(told.cause, sheet.width - 2)[:3])]
+    return [head, *([("  " + line, "")] for line in wrapped(told.cause, sheet.width - 2)[:3])]
 
 
 def _foot(view: View, sheet: Sheet, keys: str) -> None:
@@ -304,51 +241,3 @@ def _foot(view: View, sheet: Sheet, keys: str) -> None:
     elif view.findings or view.outcome not in ("finished", "running"):
         sheet.add()
         sheet.add((f"More: laststep why {view.id}", DIM))
-
-
-def line(view: View, sheet: Sheet) -> str:
-    """All of it in one line that can be read alone and searched: name=value, - for what is not known."""
-    state = "stuck" if view.stuck is not None else "running" if view.alive else view.outcome
-    told = {
-        "epoch": _pair(view.epoch, view.epochs),
-        "batch": _pair(view.batch, view.batches),
-        "step": "-" if view.step is None else str(view.step),
-        "step_time": "-" if view.step_now is None else short_time(view.step_now),
-        "data_wait": "-" if view.wait_share is None else f"{view.wait_share:.0%}",
-        "loss": "-" if view.loss is None else _one_word(view.loss),
-        "memory": "-" if view.memory is None else words.size(view.memory),
-        "of_limit" if view.limit_of == "limit" else "of_machine": _share(view.taken, view.limit),
-        "cpu": "-" if view.cpu is None else f"{view.cpu:.1f}",
-        **{f"gpu{gpu.number}": "-" if gpu.busy is None else f"{gpu.busy:.0f}%" for gpu in view.gpus},
-        "left": "-" if view.left is None else words.span(view.left),
-    }
-    pairs = " ".join(f"{name}={value.replace(' ', '')}" for name, value in told.items() if view.alive or value != "-")
-    now = f' now="{view.phase}"' if view.alive else ""
-    return sheet.plain(f"{stamp(view.at)} {view.id} {state} {pairs}{now}")
-
-
-def stamp(moment: float) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(moment))
-
-
-def _pair(value: int | None, of: int | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value}/{of}" if of else str(value)
-
-
-def _one_word(loss: str) -> str:
-    return {"not": "nan", "infinite;": "inf"}.get(loss.split()[0], loss.split()[0])
-
-
-def _share(used: float | None, of: float | None) -> str:
-    return "-" if used is None or not of else f"{used / of:.0%}"
-
-
-def finding_line(view: View, told: Told, sheet: Sheet) -> str:
-    where = f" {told.where}" if told.where else ""
-    return sheet.plain(f"{stamp(view.at)} {view.id} finding {told.rule} {told.confidence}{where}: {told.cause}")
-
-
-def end_line(view: View, sheet: Sheet) -> str:
-    return sheet.plain(f"{stamp(view.at)} {view.id} end {view.outcome}: {view.end}")
