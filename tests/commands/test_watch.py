@@ -186,6 +186,7 @@ def test_a_living_run_on_a_screen_and_q(going_on, screens, runs_in):
     assert run.poll() is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
 def test_the_terminal_is_given_back_on_a_signal(going_on, screens, number, status):
     going_on()
@@ -196,6 +197,7 @@ def test_the_terminal_is_given_back_on_a_signal(going_on, screens, number, statu
     terminal.assert_given_back()
 
 
+@pytest.mark.slow
 def test_a_folder_that_vanishes_while_it_is_watched(going_on, screens, runs_in):
     going_on()
     terminal = screens()
@@ -207,6 +209,7 @@ def test_a_folder_that_vanishes_while_it_is_watched(going_on, screens, runs_in):
     assert b"Traceback" not in terminal.bytes
 
 
+@pytest.mark.slow
 def test_another_size_and_the_page_of_why(going_on, screens):
     going_on()
     terminal = screens()
@@ -249,6 +252,7 @@ def test_no_colours_and_no_utf8(going_on, screens):
     assert re.findall(rb"\x1b\[[1-9][\d;]*m", terminal.bytes) == []
 
 
+@pytest.mark.slow
 def test_a_terminal_that_can_do_nothing_gets_lines(going_on, screens):
     going_on()
     terminal = screens("--every", "0.3", TERM="dumb")

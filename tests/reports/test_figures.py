@@ -72,6 +72,16 @@ def test_the_time_left_counts_validation_once_an_epoch_is_complete():
     assert dict(view.metrics) == {"loss": "0.5", "val_loss": "0.6"}
 
 
+def test_nobody_knows_the_time_left_while_nothing_moves():
+    assert made(steps=steps(20), at=30.0).left is None
+
+
+def test_a_program_that_does_not_get_to_its_end():
+    error = Event(90.0, "exception", {"left": "program", "type": "builtins.ValueError", "bases": []}, "recorder")
+    assert made(error, steps=steps(20)).phase == "leaving after ValueError for 10 s"
+    assert made(Event(99.5, "exiting", {}, "recorder"), steps=steps(20)).phase == "leaving"
+
+
 def test_a_fit_that_is_over_has_no_time_left():
     over = Event(90.0, "fit-end", {"id": 1, "epoch": 0, "stop": True}, "recorder")
     assert made(epoch(0, 80.0), over, steps=steps(50)).left is None
@@ -126,6 +136,12 @@ def test_stuck_is_what_the_supervisor_says_and_only_until_it_moves():
     assert made(stall, steps=steps(50), live=Live(None, None, step(51, 75.0))).stuck is None
 
 
+def test_a_long_stall_is_told_in_full():
+    told = [sample(10.0 + at, inside=inside(10.0 + at, min(50, at), 0.0)) for at in range(5000)]
+    view = made(Event(700.0, "stall", {}), steps=steps(50), samples=told, at=5010.0)
+    assert view.stuck == pytest.approx(4950, abs=2)
+
+
 def test_signs_of_life_that_are_no_steps_count():
     told = [sample(at, inside=inside(at, 50, 0.0, pulse=int(at))) for at in map(float, range(60, 95))]
     assert made(Event(50.0, "stall", {}), steps=steps(50), samples=told).stuck is None
@@ -133,7 +149,7 @@ def test_signs_of_life_that_are_no_steps_count():
 
 def test_a_heart_that_stopped_is_told():
     view = made(steps=steps(50), live=Live(Now("step", 50, 10.0), Beat(9, 60.0, 50, 0, 0.0, 0.0), None))
-    assert "no heartbeat for 40 s" in view.phase
+    assert "no sign of life for 40 s" in view.phase
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""follow a run as it goes, on one screen; plain lines where there is no terminal"""
+"""follow a run as it goes: a live screen, or plain lines without a terminal"""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def view_of(diagnosis: Diagnosis, live: Live, at: float) -> View:
         phase=_phase(run, live, moved, at),
         findings=_findings(diagnosis),
         end="" if run.alive else what_happened(diagnosis),
-        **_progress(run, began, steps, at),
+        **_progress(run, began, steps, at, at - moved > QUIET),
         **_step_times(steps),
         **_waits(run, live, at),
         **_losses(began, steps),
@@ -164,15 +164,20 @@ def _moved(run: Run, live: Live) -> float:
     times = [step.time for step in (run.steps[-1:] if live.step is None else [live.step])]
     mark = live.now or run.now
     times += [mark.time] if mark else []
-    before: tuple[Any, Any] | None = None
-    for sample in run.samples[-900:]:
-        inside = sample.get("inside")
-        if isinstance(inside, dict) and (inside.get("step"), inside.get("pulse")) != before:
-            before = inside.get("step"), inside.get("pulse")
-            times.append(number(inside.get("time")) or 0.0)
-    if live.beat is not None and before is not None and (live.beat.step, live.beat.pulse) != before:
-        times.append(live.beat.time)
-    return max(times, default=0.0)
+    return max([*times, _last_change(run, live)])
+
+
+def _last_change(run: Run, live: Live) -> float:
+    """Since when steps and other signs of life are as many as now; 0.0 where they never were fewer."""
+    beats = (sample["inside"] for sample in reversed(run.samples) if isinstance(sample.get("inside"), dict))
+    told = itertools.chain([live.beat._asdict()] if live.beat is not None else [], beats)
+    now, since = None, 0.0
+    for beat in told:
+        counted = beat.get("step"), beat.get("pulse")
+        if now is not None and counted != now:
+            return since
+        now, since = counted, number(beat.get("time")) or 0.0
+    return 0.0
 
 
 def _stuck(run: Run, moved: float, at: float) -> float | None:
@@ -184,6 +189,11 @@ def _stuck(run: Run, moved: float, at: float) -> float | None:
 
 
 def _phase(run: Run, live: Live, moved: float, at: float) -> str:
+    error = next((event for event in run.all("exception") if event.get("left") == "program"), None)
+    leaving = run.last("exiting") or error
+    if leaving is not None:
+        told = f"leaving after {str(error.get('type')).rpartition('.')[2]}" if error is not None else "leaving"
+        return told + (f" for {words.span(at - leaving.time)}" if at - leaving.time > 1 else "")
     now = live.now or run.now
     if now is None and (run.steps or live.step):
         now = Now("step", 0, 0.0)  # a loop that tells its steps and nothing else
@@ -201,7 +211,7 @@ def _since(now: Now, live: Live, moved: float, at: float) -> str:
     """For how long, and what is unusual about it."""
     beat = live.beat
     if beat is not None and at - beat.time > QUIET:
-        return f", no heartbeat for {words.span(at - beat.time)}: stopped, or busy outside Python"
+        return f", no sign of life for {words.span(at - beat.time)}: stopped, or Python's lock is held"
     if beat is not None and beat.waiting > LONG_WAIT:
         return f", waiting for data for {words.span(beat.waiting + max(0.0, at - beat.time))}"
     if now.phase == "step":
@@ -223,7 +233,7 @@ def _findings(diagnosis: Diagnosis) -> tuple[Told, ...]:
     )
 
 
-def _progress(run: Run, fit: Fit | None, steps: Sequence[Step], at: float) -> dict[str, Any]:
+def _progress(run: Run, fit: Fit | None, steps: Sequence[Step], at: float, quiet: bool) -> dict[str, Any]:
     last = steps[-1] if steps else None
     told: dict[str, Any] = {"step": run.steps[-1].number if run.steps else None}
     if last is not None:
@@ -240,7 +250,8 @@ def _progress(run: Run, fit: Fit | None, steps: Sequence[Step], at: float) -> di
     if fit.asked and asked:
         of_all = (fit.asked - fit.first_epoch) * asked
         told["done"] = min(1.0, ((epoch - fit.first_epoch) * asked + told["batch"]) / of_all) if of_all > 0 else None
-        told["left"] = _left(fit, steps, asked, at) if run.alive and fit.ended is None else None
+        goes_on = run.alive and fit.ended is None and not quiet
+        told["left"] = _left(fit, steps, asked, at) if goes_on else None
         told["left_at_least"] = not fit.epochs  # what a validation takes is not known yet
     return told
 

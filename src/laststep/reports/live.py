@@ -51,7 +51,7 @@ def screen(view: View, sheet: Sheet, keys: str = "q quit · w why") -> list[str]
 def _head(view: View, sheet: Sheet) -> None:
     state, colour = state_of(view)
     _both_ends(sheet, (f"laststep watch · {view.id}", DIM), (state, f"1;{colour}"))
-    since = "since " + _clock(view.began, view.at)
+    since = f"since {_clock(view.began, view.at)}" if view.alive else f"began {_clock(view.began, 0.0)}"
     _both_ends(sheet, (view.command or UNKNOWN, BOLD), (since, DIM))
     sheet.add(rank=9)
 
