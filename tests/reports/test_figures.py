@@ -181,6 +181,14 @@ def test_a_process_that_is_gone_does_not_hold_0_bytes():
     assert made(samples=[sample(98.0), sample(99.0) | {"rss": 0}]).memory == 2 * GB
 
 
+def test_what_was_measured_long_ago_is_not_told_as_now():
+    """The supervisor was killed and the training goes on."""
+    view = made(samples=[sample(60.0, gpus=[{"gpu": 0, "busy": 87}])])
+    assert (view.cpu, view.gpus) == (None, ())
+    assert "2.0 GB for this program · measured 40 s ago" in "\n".join(screen(view, Sheet()))
+    assert " memory=- of_machine=- cpu=- " in line(view, Sheet())
+
+
 def test_growth_is_that_of_training():
     told = [sample(at) | {"rss": GB + 10**7 * at} for at in map(float, range(100))]
     view = made(steps=steps(50), samples=told)

@@ -1,4 +1,4 @@
-"""follow a run as it goes: a live screen, or plain lines without a terminal"""
+"""follow a run as it goes: a live screen, or plain lines"""
 
 from __future__ import annotations
 

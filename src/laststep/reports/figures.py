@@ -24,6 +24,7 @@ MOST_POINTS = 2000
 WAIT_SECONDS = 20.0
 GROWTH_SECONDS = 300.0
 LONG_WAIT = 2.0  # seconds of waiting for data that are worth a word
+OLD = 15.0  # seconds after which a measurement is not what is now
 QUIET = 10.0  # seconds without a sign of life that are
 PHASES = {
     "step": "training",
@@ -132,7 +133,7 @@ def view_of(diagnosis: Diagnosis, live: Live, at: float) -> View:
         **_waits(run, live, at),
         **_losses(began, steps),
         **_memory(run, at),
-        **_machine(run),
+        **_machine(run, at),
     )
 
 
@@ -375,10 +376,11 @@ def _middle(pairs: Iterable[tuple[float, float]]) -> float:
     return statistics.median(value for _, value in pairs)
 
 
-def _machine(run: Run) -> dict[str, Any]:
-    cpu = [value for sample in run.samples[-5:] if (value := number(sample.get("cpu"))) is not None]
+def _machine(run: Run, at: float) -> dict[str, Any]:
+    samples = [sample for sample in run.samples[-120:] if sample["t"] > at - OLD]
+    cpu = [value for sample in samples[-5:] if (value := number(sample.get("cpu"))) is not None]
     cores = next((found for event in run.all("limits") if (found := number(event.get("cores")))), None)
-    gpus: Any = next((sample["gpus"] for sample in reversed(run.samples[-120:]) if sample.get("gpus")), [])
+    gpus: Any = next((sample["gpus"] for sample in reversed(samples) if sample.get("gpus")), [])
     return {
         "cpu": statistics.mean(cpu) if cpu else None,
         "cores": cores,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 
 from laststep.reports import words
-from laststep.reports.figures import Told, View
+from laststep.reports.figures import OLD, Told, View
 from laststep.reports.sheet import Sheet
 
 
 def line(view: View, sheet: Sheet) -> str:
     """All of it in one line that can be read alone and searched: name=value, - for what is not known."""
     state = "stuck" if view.stuck is not None else "running" if view.alive else view.outcome
+    old = view.alive and view.measured_ago > OLD
     told = {
         "epoch": _pair(view.epoch, view.epochs),
         "batch": _pair(view.batch, view.batches),
@@ -19,8 +20,8 @@ def line(view: View, sheet: Sheet) -> str:
         "step_time": "-" if view.step_now is None else words.short_time(view.step_now),
         "data_wait": "-" if view.wait_share is None else f"{view.wait_share:.0%}",
         "loss": "-" if view.loss is None else _one_word(view.loss),
-        "memory": "-" if view.memory is None else words.size(view.memory),
-        "of_limit" if view.limit_of == "limit" else "of_machine": _share(view.taken, view.limit),
+        "memory": "-" if view.memory is None or old else words.size(view.memory),
+        "of_limit" if view.limit_of == "limit" else "of_machine": _share(None if old else view.taken, view.limit),
         "cpu": "-" if view.cpu is None else f"{view.cpu:.1f}",
         **{f"gpu{gpu.number}": "-" if gpu.busy is None else f"{gpu.busy:.0f}%" for gpu in view.gpus},
         "left": "-" if view.left is None else words.span(view.left),

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 
 from laststep.reports import words
-from laststep.reports.figures import Gpu, Told, View
+from laststep.reports.figures import OLD, Gpu, Told, View
 from laststep.reports.sheet import (
     BOLD,
     CYAN,
@@ -162,7 +162,7 @@ def _memory(view: View, sheet: Sheet) -> None:
         over, change = words.span(view.growth_seconds), words.size(abs(view.growth))
         sign = "+" if view.growth > 0 else "−"
         pieces.append(f"steady for {over}" if steady else f"{sign}{change} in {over}")
-    if view.alive and view.measured_ago > 15:
+    if view.alive and view.measured_ago > OLD:
         pieces.append(f"measured {words.span(view.measured_ago)} ago")
     sheet.label("Memory", (_fitting(pieces, sheet.room), ""))
     if view.taken is not None and view.limit:
