@@ -88,7 +88,7 @@ def page(diagnosis: Diagnosis, width: int = 80, colour: bool = False, verbose: b
     out.line((title, "2"), (gap, ""), (diagnosis.outcome, "1;" + OUTCOME_COLOURS[diagnosis.outcome]))
     out.text(" ".join(run.command) if not run.is_log else _the_log(diagnosis), "", "")
     out.heading("What happened")
-    out.text(_what_happened(diagnosis))
+    out.text(what_happened(diagnosis))
     stopped = run.last("recording-stopped")
     if stopped is not None:
         because = words.ERRNO.get(str(stopped.get("because")), str(stopped.get("because")))
@@ -110,7 +110,7 @@ def page(diagnosis: Diagnosis, width: int = 80, colour: bool = False, verbose: b
     return str(out)
 
 
-def _what_happened(diagnosis: Diagnosis) -> str:
+def what_happened(diagnosis: Diagnosis) -> str:
     run = diagnosis.run
     verbs = {
         "finished": "The program finished",

@@ -34,6 +34,12 @@ def span(seconds: float) -> str:
     return f"{hours} h {rest} min" if hours < 48 else f"{hours // 24} days {hours % 24} h"
 
 
+def short_time(seconds: float) -> str:
+    if seconds >= 1:
+        return span(seconds)
+    return f"{seconds * 1000:.3g} ms" if seconds >= 0.001 else f"{seconds * 1e6:.0f} µs"
+
+
 def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 

@@ -1,0 +1,256 @@
+"""follow a run as it goes: a live screen, or plain lines"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from laststep.blackbox import folder as folders
+from laststep.settings import read_settings
+
+if TYPE_CHECKING:
+    from laststep.commands._screen import Screen
+    from laststep.finding import Diagnosis
+    from laststep.reports.figures import View
+    from laststep.reports.sheet import Sheet
+
+EXAMPLES = (
+    "laststep watch                    the run going on here, or the newest",
+    "laststep watch 20261116-0301      a run by its id, or the beginning of it",
+    "laststep watch --once             as it is now, and no more",
+    "laststep watch --every 60 >> log  a line each minute, with no terminal",
+)
+SCREEN_EVERY = 1.0
+LINES_EVERY = 5.0
+LOAD_EVERY = 2.0
+LOAD_SHARE = 20  # times as long as reading takes until it is read again: at most a twentieth of one core
+LOAD_AT_LEAST_EVERY = 30.0
+BEGINNING = 3.0  # seconds that a run which has just begun gets for its first event
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", nargs="?", help="a run's id, its beginning, or a run folder (default: the one going on)")
+    parser.add_argument("--every", type=_seconds, metavar="SECONDS", help="how often (default: 1; 5 for plain lines)")
+    parser.add_argument("--once", action="store_true", help="show it as it is now, and leave")
+    parser.add_argument("--dir", help="where the run folders are")
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0.1 <= seconds <= 86400:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0.1 and 86400 seconds")
+    return seconds
+
+
+def run(asked: argparse.Namespace) -> int:
+    watched = Watched(_choose(asked.run, read_settings({"dir": asked.dir}).dir))
+    on_screen = _is_terminal(sys.stdout)
+    if asked.once or not watched.view.alive:
+        _show_last(watched, on_screen)
+    elif on_screen and _is_terminal(sys.stdin):
+        _watch_on_screen(watched, asked.every or SCREEN_EVERY)
+    else:
+        _watch_in_lines(watched, asked.every or LINES_EVERY)
+    return 0
+
+
+def _choose(name: str | None, directory: str | None) -> Path:
+    """Without a name the newest that is going on, otherwise the newest."""
+    if name is None:
+        going_on = next((folder for folder in folders.list_runs(directory) if folders.is_busy(folder)), None)
+        if going_on is not None:
+            return going_on
+    return folders.find_run(name, directory)
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    return stream.isatty() and os.environ.get("TERM") not in (None, "", "dumb")
+
+
+class Watched:
+    """A run folder, read again when it is time: what is cheap to read each time, all of it now and then."""
+
+    def __init__(self, folder: Path) -> None:
+        from laststep.blackbox.follow import Follower
+
+        self.folder = folder
+        self._follower = Follower(folder)
+        self._next = 0.0
+        self.diagnosis = self._first()
+        self.view = self.look()
+
+    def look(self) -> View:
+        from laststep.blackbox.follow import Live
+        from laststep.diagnose import NONSENSE, read_diagnosis
+        from laststep.reports.figures import view_of
+        from laststep.run import DamagedRun
+
+        began = time.monotonic()
+        is_over = self.diagnosis.run.alive and not folders.is_busy(self.folder)
+        if began >= self._next or is_over:
+            self.diagnosis = read_diagnosis(self.folder)
+            self._plan(began)
+        live = self._follower.read() if self.diagnosis.run.alive else Live()
+        try:
+            self.view = view_of(self.diagnosis, live, time.time())
+        except NONSENSE as error:
+            raise DamagedRun(f"{self.folder} holds a record that makes no sense ({error})") from error
+        return self.view
+
+    def _plan(self, began: float) -> None:
+        now = time.monotonic()
+        self._next = now + min(LOAD_AT_LEAST_EVERY, max(LOAD_EVERY, LOAD_SHARE * (now - began)))
+
+    def _first(self) -> Diagnosis:
+        from laststep.diagnose import read_diagnosis
+        from laststep.rule import all_rules
+        from laststep.run import DamagedRun
+
+        all_rules()  # imported once, and no part of what reading takes
+        began = time.monotonic()
+        while True:
+            try:
+                diagnosis = read_diagnosis(self.folder)
+                self._plan(began)
+                return diagnosis
+            except DamagedRun:
+                if time.monotonic() > began + BEGINNING or not folders.is_busy(self.folder):
+                    raise
+                time.sleep(0.1)
+
+
+def _sheet(width: int, height: int) -> Sheet:
+    from laststep.commands.why import terminal_settings
+    from laststep.reports.sheet import Sheet
+
+    _, colour = terminal_settings(sys.stdout)
+    return Sheet(width, height, colour, not speaks_utf8(os.environ, sys.stdout.encoding))
+
+
+def speaks_utf8(environ: Mapping[str, str], encoding: str | None) -> bool:
+    """By the locale. Python itself sets LC_CTYPE to C.UTF-8 where the user's locale is C: that says nothing."""
+    names = [environ.get(name, "") for name in ("LC_ALL", "LC_CTYPE", "LANG")]
+    if names[1] == "C.UTF-8" and names[2] in ("", "C", "POSIX"):
+        names[1] = ""
+    spoken = next((name for name in names if name), "C").lower().replace("-", "")
+    return "utf8" in spoken and (encoding or "").lower().replace("-", "") == "utf8"
+
+
+def _show_last(watched: Watched, on_screen: bool) -> None:
+    """What is left standing: the last figures, and the end if there was one."""
+    from laststep.reports.live import screen
+
+    if not on_screen:
+        _LinePrinter().print(watched.view, last=True)
+        return
+    lines = screen(watched.view, _sheet(shutil.get_terminal_size((80, 24)).columns, 60), keys="")
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()
+
+
+def _watch_in_lines(watched: Watched, every: float) -> None:
+    printer, due = _LinePrinter(), 0.0
+    while watched.view.alive:
+        if time.monotonic() >= due or printer.is_other(watched.view):
+            due = time.monotonic() + every
+            printer.print(watched.view)
+        printer.print_findings(watched.view)
+        time.sleep(max(0.0, min(LOAD_EVERY, due - time.monotonic())))
+        watched.look()
+    printer.print(watched.view, last=True)
+
+
+class _LinePrinter:
+    """Each line at once; a finding only when it is new."""
+
+    def __init__(self) -> None:
+        self._sheet = _sheet(80, 24)
+        self._told: set[str] = set()
+        self._stuck = False
+
+    def is_other(self, view: View) -> bool:
+        """Whether it got stuck, or moves again: that is told at once."""
+        return self._stuck != (view.stuck is not None)
+
+    def print(self, view: View, last: bool = False) -> None:
+        from laststep.reports.lines import end_line, line
+
+        self._stuck = view.stuck is not None
+        print(line(view, self._sheet), flush=True)
+        if not last:
+            return
+        self.print_findings(view)
+        if not view.alive:
+            print(end_line(view, self._sheet), flush=True)
+
+    def print_findings(self, view: View) -> None:
+        from laststep.reports.lines import finding_line
+
+        for told in view.findings:
+            if told.rule not in self._told:
+                self._told.add(told.rule)
+                print(finding_line(view, told, self._sheet), flush=True)
+
+
+def _watch_on_screen(watched: Watched, every: float) -> None:
+    from laststep.commands._screen import END_OF_INPUT, Screen
+
+    with Screen(sys.stdin, sys.stdout) as screen:
+        reader = _Reader(watched, screen)
+        due = 0.0
+        while watched.view.alive:
+            if time.monotonic() >= due:
+                due = time.monotonic() + every
+                watched.look()
+            reader.show()
+            key = screen.key(due - time.monotonic())
+            if key in ("q", "Q", END_OF_INPUT):
+                return
+            reader.press(key)
+    _show_last(watched, on_screen=True)
+
+
+class _Reader:
+    """What the person looks at: the figures, or the page of `laststep why`."""
+
+    def __init__(self, watched: Watched, screen: Screen) -> None:
+        self._watched, self._screen = watched, screen
+        self._why = False
+        self._top = 0
+
+    def press(self, key: str) -> None:
+        page = max(1, self._screen.size[1] - 2)
+        moves = {"up": -1, "k": -1, "down": 1, "j": 1, "page up": -page, "b": -page, "page down": page, " ": page}
+        if key in ("w", "W") or (key == "\x1b" and self._why):
+            self._why, self._top = not self._why, 0
+        elif key == "\x0c":  # Ctrl-L
+            self._screen.redraw()
+        self._top += moves.get(key, 0)
+
+    def show(self) -> None:
+        from laststep.reports.live import screen
+
+        width, height = self._screen.size
+        sheet = _sheet(width, height)
+        self._screen.show(self._page(sheet) if self._why else screen(self._watched.view, sheet))
+
+    def _page(self, sheet: Sheet) -> list[str]:
+        from laststep.reports.sheet import PLAIN
+        from laststep.reports.terminal import page
+
+        text = page(self._watched.diagnosis, sheet.width, sheet.colour)
+        if sheet.ascii:
+            text = text.translate(PLAIN).encode("ascii", "replace").decode()
+        lines = text.splitlines()
+        room = sheet.height - 1
+        self._top = max(0, min(self._top, len(lines) - room))
+        more = " · space more" if len(lines) > self._top + room else ""
+        shown = lines[self._top : self._top + room]
+        foot = f"w back · q quit{more}"
+        return [*shown, *[""] * (room - len(shown)), foot.translate(PLAIN) if sheet.ascii else foot]

@@ -1,0 +1,107 @@
+"""A sheet of lines as wide and high as the terminal: cut, coloured or not, in plain ASCII where it must be."""
+
+from __future__ import annotations
+
+import itertools
+import textwrap
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from laststep.reports import words
+from laststep.reports.terminal import NUMBER_AND_UNIT, clean
+
+LABEL = 11
+DIM, BOLD, RED, YELLOW, GREEN, CYAN = "2", "1", "31", "33", "32", "36"
+PLAIN = str.maketrans("·–−…█░“”’→µ", "|--~#.\"\"'>u", "°")
+PLAIN_BLOCKS = "_.:-=+*#"
+Part = tuple[str, str]
+
+
+@dataclass
+class Row:
+    """One line of parts (text, colour); of those that do not fit the screen, the highest rank goes first."""
+
+    parts: Sequence[Part] = ()
+    rank: int = 0
+
+
+@dataclass
+class Sheet:
+    """What the terminal can show."""
+
+    width: int = 80
+    height: int = 24
+    colour: bool = False
+    ascii: bool = False
+    rows: list[Row] = field(default_factory=list)
+
+    def add(self, *parts: Part, rank: int = 0) -> None:
+        self.rows.append(Row(parts, rank))
+
+    def label(self, name: str, *parts: Part, rank: int = 0) -> None:
+        self.add((f"{name:{LABEL}}", DIM), *parts, rank=rank)
+
+    @property
+    def room(self) -> int:
+        """Columns beside the labels."""
+        return self.width - LABEL
+
+    def lines(self) -> list[str]:
+        rows = list(self.rows)
+        while len(rows) > self.height and len(rows) > 1:
+            worst = max(row.rank for row in rows)
+            rows.remove(next(row for row in reversed(rows) if row.rank == worst))
+        return [self._draw(row.parts) for row in rows]
+
+    def _draw(self, parts: Sequence[Part]) -> str:
+        room, drawn = self.width, ""
+        for text, colour in parts:
+            text = cut(self.plain(text), room, "~" if self.ascii else "…")
+            room -= columns(text)
+            drawn += f"\x1b[{colour}m{text}\x1b[0m" if self.colour and colour and text.strip() else text
+        return drawn.rstrip()
+
+    def plain(self, text: str) -> str:
+        """One line, nothing in it that could move the cursor, and only what the terminal can show."""
+        text = clean(text.replace("\n", " "))
+        text = "".join(char for char in text if unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp"))
+        return text.translate(PLAIN).encode("ascii", "replace").decode() if self.ascii else text
+
+
+def columns(text: str) -> int:
+    """How wide a terminal shows it."""
+    return len(text) if text.isascii() else sum(map(_columns_of, text))
+
+
+def _columns_of(char: str) -> int:
+    return 0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF")
+
+
+def cut(text: str, room: int, mark: str = "…") -> str:
+    if columns(text) <= room:
+        return text
+    while text and columns(text) > room - 1:
+        text = text[:-1]
+    return text + mark if room > 0 else ""
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Lines of a sentence; a number stays with its unit."""
+    whole = NUMBER_AND_UNIT.sub("\\1\u00a0\\2", clean(text).replace("\n", " "))
+    return [line.replace("\u00a0", " ") for line in textwrap.wrap(whole, max(20, width), break_on_hyphens=False)]
+
+
+def curve(points: Sequence[float], width: int, top: float | None = None, ascii: bool = False) -> str:
+    """Blocks between the lowest and the highest; with a top from zero, and what sticks out is kept."""
+    if len(points) < 3:
+        return ""
+    if len(points) > width:
+        edges = [round(i * len(points) / width) for i in range(width + 1)]
+        pools = [points[a:b] for a, b in itertools.pairwise(edges)]
+        points = [max(pool) if top else sum(pool) / len(pool) for pool in pools]
+    blocks = PLAIN_BLOCKS if ascii else words.BLOCKS
+    if top:
+        return "".join(blocks[max(0, min(7, int(point / top * 7.99)))] for point in points)
+    drawn = words.curve(points, width)
+    return drawn.translate(str.maketrans(words.BLOCKS, blocks))
