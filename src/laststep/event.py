@@ -33,6 +33,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "fit-end": "a fit came to its own end",
         "loop": "a hand-written training loop was seen, and where its step is",
         "stop": "somebody set stop_training: who, where, with which values",
+        "profile": "TensorFlow's profiler began, or ended: the steps that it saw, the layers, the reason",
         "exception": "an exception left fit, a thread or the program",
         "warning": "a Python warning that was shown",
         "exit-call": "the program asked to leave: sys.exit, os._exit",

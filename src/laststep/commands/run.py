@@ -6,11 +6,14 @@ import argparse
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from laststep.blackbox import folder as folders
 from laststep.recorder.guard import attempt
 from laststep.settings import Settings, read_settings
+
+Told = Callable[[Path], str]  # a run folder → what is said after the end
 
 EXAMPLES = (
     "laststep run python train.py --epochs 10",
@@ -47,7 +50,7 @@ def run(asked: argparse.Namespace) -> int:
     return run_here(command, read_settings(options))
 
 
-def run_here(command: list[str], settings: Settings) -> int:
+def run_here(command: list[str], settings: Settings, told: Told | None = None, profile: str | None = None) -> int:
     """Recorded where there is a place for it, bare where there is none or where it is switched off."""
     if os.environ.get("LASTSTEP_OFF") == "1":
         return run_bare(command)
@@ -56,7 +59,7 @@ def run_here(command: list[str], settings: Settings) -> int:
     except OSError as error:
         print(f"laststep: not recording, no place for a run folder ({error})", file=sys.stderr)
         return run_bare(command)
-    return run_recorded(command, folder, settings)
+    return run_recorded(command, folder, settings, told or answer, profile)
 
 
 def run_bare(command: list[str]) -> int:
@@ -70,10 +73,10 @@ def run_bare(command: list[str]) -> int:
         return cannot_start(command, error)
 
 
-def run_recorded(command: list[str], folder: Path, settings: Settings) -> int:
+def run_recorded(command: list[str], folder: Path, settings: Settings, told: Told, profile: str | None = None) -> int:
     from laststep.supervisor.launch import Supervisor, die_alike
 
-    supervisor = Supervisor(command, folder)
+    supervisor = Supervisor(command, folder, profile)
     try:
         code, number = supervisor.run()
     except OSError as error:
@@ -82,7 +85,7 @@ def run_recorded(command: list[str], folder: Path, settings: Settings) -> int:
         shutil.rmtree(folder, ignore_errors=True)
         return cannot_start(supervisor.command, error)
     if not settings.quiet:
-        page, trouble = attempt(answer, folder)
+        page, trouble = attempt(told, folder)
         say(page if page is not None else f"laststep: no answer could be made ({trouble})\n")
     attempt(folders.prune, folder.parent, settings.keep_runs, settings.keep_size, folder)
     return die_alike(code, number)

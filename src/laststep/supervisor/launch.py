@@ -108,9 +108,10 @@ def wait_for_signal(wanted: list[signal.Signals]) -> Arrived:
 class Supervisor:
     """One launch, from the fork of the relay to the last event. What fails of ours leaves the program alone."""
 
-    def __init__(self, command: list[str], folder: Path) -> None:
+    def __init__(self, command: list[str], folder: Path, profile: str | None = None) -> None:
         self.command = full_command(command)
         self.folder = folder
+        self.profile = profile
         self._streams = relay.plan()
         self._old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, [*relay.FOR_THE_PROGRAM, signal.SIGCHLD])
         # Before any thread, and before the folder is held, which a fork would share.
@@ -179,7 +180,7 @@ class Supervisor:
             return os.posix_spawnp(
                 self.command[0],
                 self.command,
-                recorded_environment(self.folder),
+                recorded_environment(self.folder, self.profile),
                 file_actions=actions,
                 setsigmask=self._old_mask,
                 setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # which our own Python ignores
@@ -261,10 +262,13 @@ def describe_run(journal: JournalWriter, command: list[str], began: float) -> No
     )
 
 
-def recorded_environment(folder: Path) -> dict[str, str]:
+def recorded_environment(folder: Path, profile: str | None = None) -> dict[str, str]:
     """What makes the program's Python load the recorder; sitecustomize takes it all out again."""
     environ = dict(os.environ)
     environ["LASTSTEP_RECORD"] = str(folder)
+    environ.pop("LASTSTEP_PROFILE", None)
+    if profile is not None:
+        environ["LASTSTEP_PROFILE"] = profile
     path = environ.get("PYTHONPATH")
     if path is not None:
         environ["LASTSTEP_PYTHONPATH"] = path
