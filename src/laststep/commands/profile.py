@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from laststep.blackbox.folder import find_run
 from laststep.commands import run as running
@@ -28,15 +29,16 @@ EXAMPLES = (
 ABOUT = """\
 Begins after some steps, so that what happens once (tracing, compiling) is over,
 and ends some steps later; the training goes on to its own end. TensorFlow's
-profiler writes about five lines of its own to stderr when it starts and ends.
+profiler writes five lines of its own to stderr; TF_CPP_MIN_LOG_LEVEL=1 keeps
+them away. The trace stays in the run folder, for TensorBoard's profile plugin.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "laststep profile [options] [--] python train.py …"
     parser.description = f"{__doc__}\n\n{ABOUT}"
-    parser.add_argument("--steps", type=_positive, default=STEPS, metavar="N", help=f"how many (default: {STEPS})")
-    parser.add_argument("--after", type=_positive, default=AFTER, metavar="N", help=f"first let N pass ({AFTER})")
+    parser.add_argument("--steps", type=_positive, default=STEPS, metavar="N", help=f"how many steps (default: {STEPS})")
+    parser.add_argument("--after", type=_positive, default=AFTER, metavar="N", help=f"after how many (default: {AFTER})")
     parser.add_argument("--json", action="store_true", help="one line on stdout, after the program's own")
     parser.add_argument("--dir", help="where run folders go (default: .laststep here; also LASTSTEP_DIR)")
     parser.add_argument("--show", metavar="RUN", help="start nothing: the table of a run that is over")
@@ -59,8 +61,10 @@ def split(argv: list[str]) -> tuple[list[str], list[str]]:
 def run(asked: argparse.Namespace) -> int:
     settings = read_settings({"dir": asked.dir})
     if asked.show is not None:
-        sys.stdout.write(_told(find_run(asked.show, settings.dir), asked.json, sys.stdout))
-        return 0
+        told = _told(find_run(asked.show, settings.dir), asked.json, sys.stdout)
+        missing = told.startswith("laststep: ")
+        (sys.stderr if missing else sys.stdout).write(told)
+        return 2 if missing else 0
     if not asked.command:
         print("laststep: what should be run? laststep profile python train.py", file=sys.stderr)
         return 2
@@ -79,7 +83,7 @@ class Teller:
 
     def __call__(self, folder: Path) -> str:
         ended = running.answer(folder)
-        ended = "" if "nothing to report" in ended else ended + "\n"
+        ended = "" if "nothing to report" in ended else ended.rstrip() + "\n\n"
         told = _told(folder, self._json, sys.stderr)
         if not self._json:
             return ended + "\n" + told
@@ -120,10 +124,15 @@ def read_profile(run: Run, folder: Path) -> Profile | str:
     files = sorted((folder / "profile" / "plugins" / "profile").glob("*/*.xplane.pb"))
     if not files:
         return f"TensorFlow's profiler left no trace in {folder / 'profile'}"
-    first = told.get("after")
-    before = [step.duration for step in run.steps if isinstance(first, int) and first - 10 < step.number <= first]
-    made = make_profile(read_trace(files[-1]), told, [seconds for seconds in before if seconds == seconds][-9:])
+    made = make_profile(read_trace(files[-1]), told, _paces(run, told.get("after")))
     return made or "no step ended while the profiler was running"
+
+
+def _paces(run: Run, until: Any) -> list[float]:
+    """Seconds per step of the nine steps before the profile; those that ended together share theirs."""
+    steps = [step for step in run.steps if isinstance(until, int) and step.number <= until][-10:]
+    each = [(step.duration, step.number - last.number) for last, step in pairwise(steps)]
+    return [seconds / count for seconds, count in each if seconds == seconds and count > 0]
 
 
 def _why_not(run: Run) -> str:
@@ -137,6 +146,8 @@ def _why_not(run: Run) -> str:
             return str(probe.get("because"))
     if run.has("blind") or not run.has("recorder"):
         return "laststep could not look inside the program"
+    if not any(event.get("profile") for event in run.all("recorder")):
+        return "this run was not profiled; laststep profile python train.py does that"
     last = run.steps[-1].number if run.steps else 0
     if not last:
         return "no training step was seen"

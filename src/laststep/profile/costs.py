@@ -5,15 +5,16 @@ from __future__ import annotations
 import statistics
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from laststep.event import Event
-from laststep.profile.layers import PIPELINE, Layers, op_type, tree
+from laststep.profile.layers import PIPELINE, SUFFIX, Layers, op_type, tree
 from laststep.profile.trace import Span, Taken, Trace
 from laststep.reports.words import size
 
+MUCH = 0.2
 SHARES = ("input", "compute", "host", "idle")
 
 
@@ -34,7 +35,8 @@ class Profile:
 
     first: int
     last: int
-    seconds: tuple[float, ...]  # of each step
+    seconds: tuple[float, ...]  # of each step; of steps that ended together, the mean
+    whole: float  # seconds, all of them
     shares: dict[str, float]
     layers: tuple[Cost, ...]
     ops: tuple[Cost, ...]
@@ -74,7 +76,8 @@ def make_profile(trace: Trace, done: Event, before: Sequence[float] = ()) -> Pro
     return Profile(
         first=first,
         last=last,
-        seconds=tuple((end - begin) / 1e12 for begin, end in steps),
+        seconds=tuple(_each(rows, first)),
+        whole=length(windows) / 1e12,
         shares=shares(trace, windows),
         layers=by_layer(time),
         ops=time,
@@ -97,7 +100,7 @@ def _rows(done: Event) -> list[tuple[int, float, float]]:
     found = []
     for row in _list(done, "steps"):
         if isinstance(row, list) and len(row) == 3 and all(isinstance(item, (int, float)) for item in row):
-            if 0 < row[1] < row[2] < 1e11:
+            if 0 <= row[0] < 1e12 and 0 < row[1] < row[2] < 1e11:
                 found.append((int(row[0]), float(row[1]), float(row[2])))
     return sorted(found)
 
@@ -105,8 +108,15 @@ def _rows(done: Event) -> list[tuple[int, float, float]]:
 def _numbers(done: Event, rows: list[tuple[int, float, float]]) -> tuple[int, int]:
     """The steps that were seen: several may have ended at once (steps_per_execution)."""
     after = done.get("after")
-    first = after + 1 if isinstance(after, int) and after < rows[0][0] else rows[0][0]
+    first = after + 1 if isinstance(after, int) and 0 <= after < rows[0][0] else rows[0][0]
     return first, max(first, rows[-1][0])
+
+
+def _each(rows: list[tuple[int, float, float]], first: int) -> Iterator[float]:
+    done = first - 1
+    for number, begin, end in rows:
+        yield (end - begin) / max(1, number - done)
+        done = max(done, number)
 
 
 def _span(begin: float, end: float, origin_ns: int) -> Span:
@@ -170,7 +180,7 @@ def _names(trace: Trace) -> set[str]:
 
 def _named(names: Layers, name: str, kind: str) -> tuple[str, str, bool]:
     layer, backward = names.of(name)
-    return layer, op_type(kind) if kind else name.rpartition("/")[2].rstrip("_0123456789"), backward
+    return layer, op_type(kind or SUFFIX.sub("", name.rpartition("/")[2])), backward
 
 
 def _times(trace: Trace, windows: list[Span], names: Layers) -> Iterable[tuple[str, str, bool, float]]:
@@ -214,10 +224,7 @@ def _main_allocator(memory: list[Taken]) -> str:
 
 def _memory_note(memory: list[Taken], peak: int, on_device: bool) -> str:
     if not memory:
-        return (
-            "Memory: the trace holds no allocation. TensorFlow notes those on a GPU, and on a CPU with oneDNN those of "
-            "256 KB and more."
-        )
+        return "Memory: no allocation is in the trace (of a CPU's, only those from 256 KB on, and with oneDNN, are)."
     less = "" if on_device else " (smaller ones than 256 KB are not in a CPU's trace)"
     return f"Memory is what ops asked for{less}; in use at most: {size(peak)}."
 
@@ -228,7 +235,7 @@ def _notes(trace: Trace, done: Event, count: int) -> Iterable[str]:
         yield f"Only {count} of the {wanted} steps: {done.get('because')}."
     if trace.compiled:
         yield "XLA compiled the step: ops are its fusions, each counted for the layer of its last op."
-    if trace.eager:
+    if trace.eager > MUCH * sum(op.end - op.begin for op in trace.ops):
         yield "Ops called from Python one by one carry no layer's name; a tf.function gives them one."
     if not trace.runs:
         yield "Python's thread is not in the trace: host work could not be told from idle."

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-LOSS, OPTIMIZER, PIPELINE, OTHER = "(loss)", "(optimizer)", "(input pipeline)", "(no layer)"
+LOSS, OPTIMIZER, PIPELINE, OTHER = "(loss)", "(optimizer)", "(input)", "(no layer)"
 BACKWARD = ("gradient_tape", "gradients")
 SUFFIX = re.compile(r"_\d+$")
 # XLA and TensorFlow put these before the name that the program gave.
@@ -15,15 +15,17 @@ LOSSES = re.compile(r"(compile_)?loss|.*(crossentropy|squared_error|absolute_err
 OPTIMIZERS = re.compile(
     r"(?i)(adam|adamw|adamax|adagrad|adadelta|nadam|sgd|rmsprop|ftrl|lion|lamb|muon|adafactor|loss_?scale_?optimizer)"
 )
+MOST_DEPTH = 20
 MKL = re.compile(r"^_Mkl(Native)?|^_(?=[A-Z])")
 
 
-@dataclass
+@dataclass(eq=False)
 class Node:
     """A model or a layer, and what it is made of."""
 
     name: str
     path: str = ""
+    depth: int = 0
     children: list[Node] = field(default_factory=list)
     scopes: dict[str, Node] = field(default_factory=dict)  # as TensorFlow calls them → which child
 
@@ -35,13 +37,13 @@ def tree(rows: Iterable[object]) -> Node:
     for row in rows:
         if not (isinstance(row, list) and len(row) == 2 and isinstance(row[0], int) and isinstance(row[1], str)):
             continue
-        inside = 0 <= row[0] < len(nodes)
-        parent = nodes[row[0]] if inside else root
+        parent = nodes[row[0]] if 0 <= row[0] < len(nodes) else root
         # A model's own name says nothing where there is one model: dense_1, not sequential/dense_1.
-        path = f"{parent.path}/{row[1]}" if inside and parent not in root.children else row[1]
-        node = Node(row[1], path)
-        parent.children.append(node)
+        path = f"{parent.path}/{row[1]}" if parent.depth > 1 else row[1]
+        node = Node(row[1], path, parent.depth + 1)
         nodes.append(node)
+        if parent.depth < MOST_DEPTH:
+            parent.children.append(node)
     return root
 
 
@@ -84,7 +86,7 @@ def _learn(node: Node, paths: list[list[str]]) -> None:
     if not node.children:
         return
     seen = {part for path in paths for part in path}
-    node.scopes = _match(node.children, seen)
+    node.scopes.update(_match(node.children, seen))
     for child in node.children:
         own = [scope for scope, owner in node.scopes.items() if owner is child]
         inside = [path[path.index(scope) + 1 :] for path in paths for scope in own if scope in path]

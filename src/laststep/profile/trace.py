@@ -14,7 +14,10 @@ from laststep.profile.wire import Torn, fields, number, signed, text, varint
 from laststep.run import DamagedRun
 
 MOST_BYTES = 256 << 20
-MOST_EVENTS = 3_000_000
+MOST_KEPT = 2_000_000
+MOST_SEEN = 20_000_000
+MOST_NAMES = 1_000_000
+MOST_PARTS = 100_000  # planes, and lines of a plane
 ABSOLUTE_NS = 10**17  # a line's time stamp above this counts from 1970, below from the profile's start
 
 OP_NAME = re.compile(r"[^: ]+:[A-Za-z_]\w*")
@@ -60,7 +63,8 @@ class Trace:
     memory: list[Taken] = field(default_factory=list)
     devices: list[str] = field(default_factory=list)
     compiled: bool = False  # XLA made the ops; their names are its own
-    eager: bool = False
+    eager: int = 0  # picoseconds of ops that Python called one by one
+    seen: int = 0
     cut: bool = False  # more events than are read
 
 
@@ -87,7 +91,8 @@ def read_trace(path: Path) -> Trace:
 
 
 def _read(content: memoryview) -> Trace:
-    planes = [_plane(value) for key, value in fields(content) if key == 1 and isinstance(value, memoryview)]
+    parts = [value for key, value in fields(content) if key == 1 and isinstance(value, memoryview)]
+    planes = [_plane(value) for value in parts[:MOST_PARTS]]
     if not any(plane.lines for plane in planes):
         raise Torn("there is no event in it")
     trace = Trace(origin_ns=next((origin for plane in planes if (origin := _origin(plane))), 0))
@@ -107,6 +112,8 @@ def _plane(data: memoryview) -> _Plane:
     for key, value in fields(data):
         if not isinstance(value, memoryview):
             continue
+        if max(len(plane.events), len(plane.stats)) > MOST_NAMES or max(len(plane.lines), len(plane.own)) > MOST_PARTS:
+            raise Torn("more names than any profile has")
         if key == 2:
             plane.name = text(value)
         elif key == 3:
@@ -165,30 +172,35 @@ def _stats(plane: _Plane, event: memoryview, wanted: int = 4) -> dict[str, int |
 class _Line(NamedTuple):
     name: str
     start: int
-    events: list[memoryview]
+    data: memoryview
 
 
 def _line(data: memoryview, trace: Trace) -> _Line:
     """One thread, or one stream of a device; `start` in picoseconds since the origin."""
-    name, stamp, events = "", 0, []
+    name, stamp = "", 0
     for key, value in fields(data):
-        if key == 4 and isinstance(value, memoryview):
-            events.append(value)
-        elif key == 2:
+        if key == 4:  # the events come last
+            break
+        if key == 2:
             name = text(value)
         elif key == 3:
             stamp = signed(number(value))
     if stamp > ABSOLUTE_NS:
         trace.origin_ns = trace.origin_ns or stamp
         stamp -= trace.origin_ns
-    return _Line(name, stamp * 1000, events)
+    return _Line(name, stamp * 1000, data)
 
 
-def _spans(line: _Line, wanted: dict[int, int]) -> Iterator[tuple[int, int, int, memoryview]]:
+def _spans(line: _Line, wanted: dict[int, int], trace: Trace) -> Iterator[tuple[int, int, int, memoryview]]:
     """(metadata id, begin, end, event) of the events with a wanted id; the others are not looked at further."""
-    for event in line.events:
-        if not len(event) or event[0] != 8:  # the id comes first, as every writer of the format does it
+    for key, event in fields(line.data):
+        # The id comes first, as every writer of the format does it.
+        if key != 4 or not isinstance(event, memoryview) or not len(event) or event[0] != 8:
             continue
+        trace.seen += 1
+        if trace.seen > MOST_SEEN or len(trace.ops) + len(trace.memory) >= MOST_KEPT:
+            trace.cut = True
+            return
         identity, at = varint(event, 1)
         if identity not in wanted:
             continue
@@ -201,13 +213,6 @@ def _spans(line: _Line, wanted: dict[int, int]) -> Iterator[tuple[int, int, int,
                 duration, at = varint(event, at + 1)
         begin = line.start + signed(offset)
         yield identity, begin, begin + duration, event
-
-
-def _room(trace: Trace) -> bool:
-    if len(trace.ops) + len(trace.memory) < MOST_EVENTS:
-        return True
-    trace.cut = True
-    return False
 
 
 def _kind(name: str, compiled: dict[str, str]) -> int:
@@ -243,11 +248,9 @@ def _read_thread(
     calls: list[tuple[int, int, str]] = []
     runs: list[Span] = []
     in_pipeline = line.name.startswith("tf_data")
-    for identity, begin, end, event in _spans(line, wanted):
+    for identity, begin, end, event in _spans(line, wanted, trace):
         kind = wanted[identity]
         name = plane.events[identity][0]
-        if not _room(trace):
-            break
         if kind == OP:
             full, _, op = name.rpartition(":")
             trace.ops.append(Op(begin, end, full, op, in_pipeline))
@@ -281,9 +284,13 @@ def _add_eager(calls: list[tuple[int, int, str]], runs: list[Span], trace: Trace
             run = next(ordered, None)
         if run is None:
             return
-        if run[1] <= end and not name.startswith(("__", *WAIT_NAMES)):  # __inference_…: a function, whose ops are there
-            trace.eager = trace.eager or not name.startswith("Optional")
-            trace.ops.append(Op(*run, name, name))
+        if run[1] > end or name.startswith(("__", *WAIT_NAMES)):  # __inference_…: a function, whose ops are there
+            continue
+        makes_input = "Iterator" in name or "Dataset" in name
+        if makes_input:
+            trace.waits.append(run)
+        trace.eager += run[1] - run[0]
+        trace.ops.append(Op(*run, name, name, in_pipeline=makes_input))
 
 
 def _read_device(plane: _Plane, trace: Trace, compiled: dict[str, str]) -> None:
@@ -293,9 +300,7 @@ def _read_device(plane: _Plane, trace: Trace, compiled: dict[str, str]) -> None:
         line = _line(data, trace)
         if not line.name.startswith("Stream"):
             continue  # what others derived from the streams would count twice
-        for identity, begin, end, event in _spans(line, wanted):
-            if not _room(trace):
-                return
+        for identity, begin, end, event in _spans(line, wanted, trace):
             name, metadata = plane.events[identity]
             stats = _stats(plane, metadata, 5) | _stats(plane, event)
             full, op = _on_device(name, stats, compiled)

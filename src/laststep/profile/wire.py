@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 Field = tuple[int, "int | memoryview"]
 
+MOST_TEXT = 4096
 VARINT, EIGHT_BYTES, LENGTH, FOUR_BYTES = 0, 1, 2, 5
 
 
@@ -58,7 +59,7 @@ def signed(value: int) -> int:
 
 
 def text(value: int | memoryview) -> str:
-    return bytes(value).decode("utf-8", "replace") if isinstance(value, memoryview) else ""
+    return bytes(value[:MOST_TEXT]).decode("utf-8", "replace") if isinstance(value, memoryview) else ""
 
 
 def number(value: int | memoryview) -> int:

@@ -31,6 +31,7 @@ def start(folder: str, restore: tuple[str, str | None] | None = None, profile: s
         python=sys.version.split()[0],
         executable=sys.executable,
         platform=sys.platform,
+        **({"profile": profile} if profile else {}),
     )
     on_failure(_tell_failure)
     os.register_at_fork(after_in_child=_stand_aside)

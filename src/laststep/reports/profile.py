@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import Any
 
 from laststep.profile.costs import SHARES, Cost, Profile
+from laststep.profile.layers import OTHER
 from laststep.reports import words
 from laststep.reports.terminal import Page
 
@@ -50,7 +51,7 @@ def percents(shares: dict[str, float]) -> dict[str, int]:
 
 def _tell_share(out: Page, name: str, percent: int, profile: Profile) -> None:
     bar = "█" * round(BAR * percent / 100)
-    mean = sum(profile.seconds) / profile.steps * profile.shares[name]
+    mean = profile.whole / profile.steps * profile.shares[name]
     out.line((f"  {MEANING[name]:18}{percent:4} %  ", ""), (f"{bar:{BAR}}", "36"), (f"  {words.brief(mean):>8}", ""))
 
 
@@ -85,6 +86,8 @@ def _cell(cost: Cost, amount: Callable[[float], str], room: int) -> str:
 
 def label(cost: Cost, room: int) -> str:
     """my_big ← MatMul. Of a long path the end tells most, of a long op's name the beginning."""
+    if cost.op and cost.layer == OTHER:
+        return _cut(f"{'← ' if cost.backward else ''}{cost.op}", room)
     op = f" {'← ' if cost.backward else ''}{cost.op}" if cost.op else ""
     op = _cut(op, max(room - len(cost.layer), room // 2))
     left = room - len(op)
@@ -100,7 +103,7 @@ def as_data(profile: Profile, run: str, trace: str) -> dict[str, Any]:
         "run": run,
         "steps": {"first": profile.first, "last": profile.last, "seconds": [round(s, 7) for s in profile.seconds]},
         "seconds_before": profile.pace_before or None,
-        "shares": {name: round(profile.shares[name], 4) for name in SHARES},
+        "shares": {name: round(profile.shares[name], 6) for name in SHARES},
         "time": {"layers": _rows(profile.layers), "ops": _rows(profile.ops)},
         "memory": {
             "layers": _rows(profile.layers_memory),
