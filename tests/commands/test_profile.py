@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from laststep.blackbox.journal import read_journal
+
 START = """
 import os, time
 import numpy as np
@@ -118,6 +120,22 @@ def test_a_program_without_a_step(laststep, code):
 def test_a_run_that_was_not_profiled_has_none_to_show(laststep, one_line, runs_in):
     laststep("run", "--quiet", "python", "prog.py", env={"LASTSTEP_PROFILE": "1:5"})
     assert "not profiled" in one_line(laststep("profile", "--show", runs_in()[0].name))
+
+
+def test_a_launcher_that_replaces_itself_takes_the_wish_along(laststep, here, runs_in):
+    (here / "launch.py").write_text("import os, sys\nos.execv(sys.executable, [sys.executable, 'prog.py', '4'])")
+    assert laststep("profile", "--after", "3", "--", "python", "launch.py").returncode == 4
+    events = [event for path in runs_in()[0].glob("recorder.*") for event in read_journal(path)]
+    asked = [event.get("profile") for event in events if event.kind == "recorder"]
+    assert asked == ["3:20", "3:20"]
+
+
+def test_a_reader_of_the_json_that_is_gone_changes_no_status(laststep, here, environ):
+    words = [sys.executable, "-m", "laststep", "profile", "--json", "--", "python", "prog.py", "7"]
+    with subprocess.Popen(words, cwd=here, env=environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:
+        assert running.stdout.readline() == b"hello 7\n"
+        running.stdout.close()
+        assert running.wait(60) == 7
 
 
 @pytest.mark.slow

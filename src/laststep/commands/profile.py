@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -37,8 +38,8 @@ them away. The trace stays in the run folder, for TensorBoard's profile plugin.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "laststep profile [options] [--] python train.py …"
     parser.description = f"{__doc__}\n\n{ABOUT}"
-    parser.add_argument("--steps", type=_positive, default=STEPS, metavar="N", help=f"how many steps (default: {STEPS})")
-    parser.add_argument("--after", type=_positive, default=AFTER, metavar="N", help=f"after how many (default: {AFTER})")
+    parser.add_argument("--steps", type=_positive, default=STEPS, metavar="N", help=f"how many steps ({STEPS})")
+    parser.add_argument("--after", type=_positive, default=AFTER, metavar="N", help=f"after how many ({AFTER})")
     parser.add_argument("--json", action="store_true", help="one line on stdout, after the program's own")
     parser.add_argument("--dir", help="where run folders go (default: .laststep here; also LASTSTEP_DIR)")
     parser.add_argument("--show", metavar="RUN", help="start nothing: the table of a run that is over")
@@ -84,12 +85,15 @@ class Teller:
     def __call__(self, folder: Path) -> str:
         ended = running.answer(folder)
         ended = "" if "nothing to report" in ended else ended.rstrip() + "\n\n"
-        told = _told(folder, self._json, sys.stderr)
-        if not self._json:
-            return ended + "\n" + told
-        sys.stdout.write(told)
-        sys.stdout.flush()
-        return ended
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # a large trace takes a while
+        try:
+            told = _told(folder, self._json, sys.stderr)
+        except KeyboardInterrupt:
+            return f"{ended}laststep: interrupted; laststep profile --show {folder.name} shows the table\n"
+        if self._json:
+            running.say(told, 1)
+            return ended
+        return ended + ("" if told.startswith("laststep: ") else "\n") + told
 
 
 def _told(folder: Path, as_json: bool, stream: TextIO) -> str:
@@ -132,13 +136,15 @@ def _paces(run: Run, until: Any) -> list[float]:
     """Seconds per step of the nine steps before the profile; those that ended together share theirs."""
     steps = [step for step in run.steps if isinstance(until, int) and step.number <= until][-10:]
     each = [(step.duration, step.number - last.number) for last, step in pairwise(steps)]
-    return [seconds / count for seconds, count in each if seconds == seconds and count > 0]
+    return [seconds / count for seconds, count in each if 0 < seconds < 1e9 and count > 0]
 
 
 def _why_not(run: Run) -> str:
     told = run.last("profile")
     if told is not None and told.get("state") == "lost":
         return f"the trace could not be written ({told.get('because')})"
+    if run.alive:
+        return "the program is still running"
     if told is not None:
         return f"the program died in the middle of it, which began after step {told.get('after')}; nothing was kept"
     for probe in run.all("probe"):

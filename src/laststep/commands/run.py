@@ -91,12 +91,12 @@ def run_recorded(command: list[str], folder: Path, settings: Settings, told: Tol
     return die_alike(code, number)
 
 
-def say(text: str) -> None:
-    """To stderr, unbuffered: a terminal or a reader that is gone must not change how we end."""
+def say(text: str, to: int = 2) -> None:
+    """To stderr (or stdout), unbuffered: a terminal or a reader that is gone must not change how we end."""
     content = text.encode("utf-8", "replace")
     try:
         while content:
-            content = content[os.write(2, content) :]
+            content = content[os.write(to, content) :]
     except OSError:
         pass
 

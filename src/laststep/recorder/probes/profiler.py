@@ -115,8 +115,10 @@ def _describe() -> tuple[list[tuple[int, str]], list[str]]:
 def _models() -> list[Any]:
     """The outermost models of the program; a loop of the user's own does not tell which it trains."""
     kinds = tuple(getattr(sys.modules[name], kind) for name, kind in MODELS.items() if name in sys.modules)
-    # By type(): isinstance would ask an object of the program's own for its __class__.
-    found = [thing for thing in gc.get_objects() if kinds and issubclass(type(thing), kinds)][:MOST_MODELS]
+    # By the type's bases: isinstance would ask objects and classes of the program's own.
+    things = gc.get_objects() if kinds else []
+    models = {kind for kind in set(map(type, things)) if any(base in kinds for base in kind.__mro__)}
+    found = [thing for thing in things if type(thing) in models][:MOST_MODELS]
     inner = {id(part) for model in found for part in _parts(model)}
     return [model for model in found if id(model) not in inner]
 
