@@ -42,6 +42,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "census": "what the program's own names hold and how much of it: containers, tensors, graphs, models",
         "saved": "the model was saved before its end, and where",
         "stop": "somebody set stop_training: who, where, with which values",
+        "profile": "TensorFlow's profiler began, or ended: the steps that it saw, the layers, the reason",
         "exception": "an exception left fit, a thread or the program",
         "warning": "a Python warning that was shown",
         "exit-call": "the program asked to leave: sys.exit, os._exit",

@@ -6,6 +6,7 @@ import argparse
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from laststep.supervisor.launch import Supervisor
 
 MOST_RESTARTS = 3
+
+Told = Callable[[Path], str]  # a run folder → what is said after the end
 
 EXAMPLES = (
     "laststep run python train.py --epochs 10",
@@ -58,7 +61,7 @@ def run(asked: argparse.Namespace) -> int:
     return run_here(command, read_settings(options))
 
 
-def run_here(command: list[str], settings: Settings) -> int:
+def run_here(command: list[str], settings: Settings, told: Told | None = None, profile: str | None = None) -> int:
     """Recorded where there is a place for it, bare where there is none or where it is switched off."""
     if os.environ.get("LASTSTEP_OFF") == "1":
         return run_bare(command)
@@ -67,7 +70,7 @@ def run_here(command: list[str], settings: Settings) -> int:
     except OSError as error:
         print(f"laststep: not recording, no place for a run folder ({error})", file=sys.stderr)
         return run_bare(command)
-    return run_recorded(command, folder, settings)
+    return run_recorded(command, folder, settings, told or answer, profile)
 
 
 def run_bare(command: list[str]) -> int:
@@ -81,10 +84,10 @@ def run_bare(command: list[str]) -> int:
         return cannot_start(command, error)
 
 
-def run_recorded(command: list[str], folder: Path, settings: Settings) -> int:
+def run_recorded(command: list[str], folder: Path, settings: Settings, told: Told, profile: str | None = None) -> int:
     from laststep.supervisor.launch import Supervisor, die_alike
 
-    supervisor = Supervisor(command, folder, None if settings.quiet else say, settings)
+    supervisor = Supervisor(command, folder, None if settings.quiet else say, settings, profile)
     try:
         code, number = supervisor.run()
     except OSError as error:
@@ -93,7 +96,7 @@ def run_recorded(command: list[str], folder: Path, settings: Settings) -> int:
         shutil.rmtree(folder, ignore_errors=True)
         return cannot_start(supervisor.command, error)
     if not settings.quiet:
-        page, trouble = attempt(answer, folder)
+        page, trouble = attempt(told, folder)
         say(page if page is not None else f"laststep: no answer could be made ({trouble})\n")
     attempt(folders.prune, folder.parent, settings.keep_runs, settings.keep_size, folder)
     if settings.on_stall == "restart" and supervisor.stopped_stuck:
@@ -113,12 +116,12 @@ def start_again(supervisor: Supervisor, folder: Path) -> None:
     os.execv(sys.executable, [sys.executable, "-m", "laststep", *sys.argv[1:]])
 
 
-def say(text: str) -> None:
-    """To stderr, unbuffered: a terminal or a reader that is gone must not change how we end."""
+def say(text: str, to: int = 2) -> None:
+    """To stderr (or stdout), unbuffered: a terminal or a reader that is gone must not change how we end."""
     content = text.encode("utf-8", "replace")
     try:
         while content:
-            content = content[os.write(2, content) :]
+            content = content[os.write(to, content) :]
     except OSError:
         pass
 

@@ -33,6 +33,8 @@ class Recorder:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.handover: tuple[str, str | None] | None = None
+        self.profile: str | None = None
+        self.at_step_end: list[Callable[[int, float, float], None]] = []  # told (number, seconds, now); empty as a rule
         self.pid = os.getpid()
         self._tag = _free_tag(folder, self.pid)
         self.journal = JournalWriter(os.path.join(folder, f"recorder.{self._tag}.jsonl"), "recorder")
@@ -104,6 +106,8 @@ class Recorder:
         self._pace = now - self.last_end if self.last_end else NAN
         steps.write(number, now, self._pace, loss)
         self.last_end = now
+        for tell in self.at_step_end:
+            tell(number, self._pace, now)
 
     def loss_is_cheap(self) -> bool:
         """Reading a tensor took 20 µs in a real loop: each step's where steps are long, every eighth's otherwise."""

@@ -17,7 +17,7 @@ def line(view: View, sheet: Sheet) -> str:
         "epoch": _pair(view.epoch, view.epochs),
         "batch": _pair(view.batch, view.batches),
         "step": "-" if view.step is None else str(view.step),
-        "step_time": "-" if view.step_now is None else words.short_time(view.step_now),
+        "step_time": "-" if view.step_now is None else words.brief(view.step_now),
         "data_wait": "-" if view.wait_share is None else f"{view.wait_share:.0%}",
         "loss": "-" if view.loss is None else _one_word(view.loss),
         "memory": "-" if view.memory is None or old else words.size(view.memory),

@@ -124,7 +124,7 @@ def _bar(share: float, width: int, colour: str) -> list[Part]:
 def _steps(view: View, sheet: Sheet) -> None:
     told, slow, top = UNKNOWN, False, None
     if view.step_now is not None and view.step_usual is not None:
-        now, usual = words.short_time(view.step_now), words.short_time(view.step_usual)
+        now, usual = words.brief(view.step_now), words.brief(view.step_usual)
         told = f"{now} {'now' if view.alive else 'last'}, {usual} usual"
         slow = view.step_now > 2 * view.step_usual
         top = 3 * view.step_usual  # one huge step, as the first with its tracing, must not press all others flat

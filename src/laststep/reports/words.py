@@ -34,10 +34,12 @@ def span(seconds: float) -> str:
     return f"{hours} h {rest} min" if hours < 48 else f"{hours // 24} days {hours % 24} h"
 
 
-def short_time(seconds: float) -> str:
-    if seconds >= 1:
-        return span(seconds)
-    return f"{seconds * 1000:.3g} ms" if seconds >= 0.001 else f"{seconds * 1e6:.0f} µs"
+def brief(seconds: float) -> str:
+    """A time that may be very short: 12 µs, 4.2 ms, 3.1 s."""
+    for unit, length in (("µs", 1e-6), ("ms", 1e-3)):
+        if seconds < 999.5 * length:
+            return f"{seconds / length:.{0 if unit == 'µs' or seconds >= 9.95 * length else 1}f} {unit}"
+    return span(seconds)
 
 
 def count(number: int, noun: str) -> str:

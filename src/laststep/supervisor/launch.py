@@ -118,9 +118,11 @@ class Supervisor:
         folder: Path,
         say: Callable[[str], None] | None = None,
         settings: Settings | None = None,
+        profile: str | None = None,
     ) -> None:
         self.command = full_command(command)
         self.folder = folder
+        self.profile = profile
         self._streams = relay.plan()
         self._old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, [*relay.FOR_THE_PROGRAM, signal.SIGCHLD])
         # Before any thread, and before the folder is held, which a fork would share.
@@ -215,7 +217,7 @@ class Supervisor:
             return os.posix_spawnp(
                 self.command[0],
                 self.command,
-                recorded_environment(self.folder),
+                recorded_environment(self.folder, self.profile),
                 file_actions=actions,
                 setsigmask=self._old_mask,
                 setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # which our own Python ignores
@@ -298,10 +300,13 @@ def describe_run(journal: JournalWriter, command: list[str], began: float) -> No
     )
 
 
-def recorded_environment(folder: Path) -> dict[str, str]:
+def recorded_environment(folder: Path, profile: str | None = None) -> dict[str, str]:
     """What makes the program's Python load the recorder; sitecustomize takes it all out again."""
     environ = {name: value for name, value in os.environ.items() if name not in (PREVIOUS, RESTARTS)}
     environ["LASTSTEP_RECORD"] = str(folder)
+    environ.pop("LASTSTEP_PROFILE", None)
+    if profile is not None:
+        environ["LASTSTEP_PROFILE"] = profile
     path = environ.get("PYTHONPATH")
     if path is not None:
         environ["LASTSTEP_PYTHONPATH"] = path

@@ -75,6 +75,8 @@ def _go_along(env: Any) -> None:
     env["LASTSTEP_RECORD"] = recorder.folder
     if path is not None:
         env["LASTSTEP_PYTHONPATH"] = path
+    if recorder.profile is not None:
+        env["LASTSTEP_PROFILE"] = recorder.profile
     env["PYTHONPATH"] = here + (os.pathsep + path if path else "")
 
 

@@ -179,8 +179,11 @@ class Callback:
             recorder.count = number
         loss = logs.get("loss") if logs else None
         value = loss if type(loss) is float else cheap_number(loss)
-        self._write(number, now, now - recorder.last_end, value, self._rate, fit.epoch, batch, fit.id)
+        seconds = now - recorder.last_end
+        self._write(number, now, seconds, value, self._rate, fit.epoch, batch, fit.id)
         recorder.last_end = now
+        for tell in recorder.at_step_end:
+            tell(number, seconds, now)
 
     def on_test_begin(self, logs: Any = None) -> None:
         self._tested = 0

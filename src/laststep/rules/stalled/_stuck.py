@@ -87,11 +87,16 @@ def _stuck_child(look: Look) -> tuple[int, Thread] | None:
     """A child that does nothing: it waits for a lock that nobody in it holds, or for this process to read."""
     for child in look.data.get("children", []):
         threads = [Thread(told) for told in child.get("threads", [])]
-        # Pool workers without a task wait too, but not in a line of the user's.
-        held = [thread for thread in threads if thread.place and _holds_up(thread)]
+        held = [thread for thread in threads if _holds_up(thread) and _is_at_work(thread)]
         if held and float(child.get("cpu") or 0.0) < 0.2:
             return int(child["pid"]), held[0]
     return None
+
+
+def _is_at_work(thread: Thread) -> bool:
+    """In a line of the user's: a spawned worker without a task has none but its start."""
+    place = thread.place
+    return place is not None and (place["file"] != "<string>" or thread.frames[0].get("file") == "<string>")
 
 
 def _holds_up(thread: Thread) -> bool:

@@ -1,0 +1,66 @@
+"""The protobuf wire format, read as a stranger's data: bounded, and never another error than Torn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+Field = tuple[int, "int | memoryview"]
+
+MOST_TEXT = 4096
+VARINT, EIGHT_BYTES, LENGTH, FOUR_BYTES = 0, 1, 2, 5
+
+
+class Torn(Exception):
+    """These bytes are no message, or not the whole of one."""
+
+
+def varint(data: memoryview, at: int) -> tuple[int, int]:
+    """(the number, where the next thing begins)"""
+    value = shift = 0
+    try:
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value, at
+            shift += 7
+            if shift > 63:
+                raise Torn("a number without an end")
+    except IndexError:
+        raise Torn("cut off in a number") from None
+
+
+def fields(data: memoryview) -> Iterator[Field]:
+    """Each field of one message: its number, and an int or the bytes (a double comes as its eight bytes)."""
+    at, end = 0, len(data)
+    while at < end:
+        key, at = varint(data, at)
+        kind = key & 7
+        if kind == VARINT:
+            value, at = varint(data, at)
+            yield key >> 3, value
+            continue
+        if kind == LENGTH:
+            length, at = varint(data, at)
+        elif kind in (EIGHT_BYTES, FOUR_BYTES):
+            length = 8 if kind == EIGHT_BYTES else 4
+        else:
+            raise Torn(f"a field of an unknown kind ({kind})")
+        if at + length > end:
+            raise Torn("cut off in a field")
+        yield key >> 3, data[at : at + length]
+        at += length
+
+
+def signed(value: int) -> int:
+    """A negative int64 is written as a very large number."""
+    return value - (1 << 64) if value >= 1 << 63 else value
+
+
+def text(value: int | memoryview) -> str:
+    return bytes(value[:MOST_TEXT]).decode("utf-8", "replace") if isinstance(value, memoryview) else ""
+
+
+def number(value: int | memoryview) -> int:
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,129 @@
+"""Profile → one screen: where the time of a step goes, and the dearest layers and ops."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+from typing import Any
+
+from laststep.profile.costs import SHARES, Cost, Profile
+from laststep.profile.layers import OTHER
+from laststep.reports import words
+from laststep.reports.terminal import Page
+
+MOST_ROWS = 10
+BAR = 24
+MEANING = {
+    "input": "waiting for input",
+    "compute": "compute",
+    "host": "host work",
+    "idle": "idle",
+}
+
+
+def page(profile: Profile, title: str, command: str, trace: str, width: int = 80, colour: bool = False) -> str:
+    out = Page(min(max(width, 60), 100), colour)
+    right = f"profile of {words.count(profile.steps, 'step')}"
+    out.line((title, "2"), (" " * max(2, out.width - len(title) - len(right)), ""), (right, "1"))
+    out.line((command, ""))
+    out.heading("Where the time goes", _pace(profile))
+    for name, percent in percents(profile.shares).items():
+        _tell_share(out, name, percent, profile)
+    _side_by_side(out, "time, per step", words.brief, profile.layers, profile.ops)
+    if profile.ops_memory:
+        _side_by_side(out, "memory, per step", _bytes, profile.layers_memory, profile.ops_memory)
+    out.blank()
+    for note in profile.notes:
+        out.text(note, "", "")
+    out.line(("The whole trace:  ", ""), (f"tensorboard --logdir {trace}", "32"))
+    return str(out)
+
+
+def percents(shares: dict[str, float]) -> dict[str, int]:
+    """Whole numbers that add up to 100."""
+    exact = {name: 100 * shares[name] for name in SHARES}
+    rounded = {name: int(value) for name, value in exact.items()}
+    for name in sorted(exact, key=lambda name: rounded[name] - exact[name])[: 100 - sum(rounded.values())]:
+        rounded[name] += 1
+    return rounded
+
+
+def _tell_share(out: Page, name: str, percent: int, profile: Profile) -> None:
+    bar = "█" * round(BAR * percent / 100)
+    mean = profile.whole / profile.steps * profile.shares[name]
+    out.line((f"  {MEANING[name]:18}{percent:4} %  ", ""), (f"{bar:{BAR}}", "36"), (f"  {words.brief(mean):>8}", ""))
+
+
+def _pace(profile: Profile) -> str:
+    before = f"{words.brief(profile.pace_before)} before it" if profile.pace_before else "not known before it"
+    return f"{words.brief(profile.pace)} per step while profiled, {before}"
+
+
+def _bytes(amount: float) -> str:
+    for unit, size in (("MB", 1e6), ("KB", 1e3)):
+        if size <= amount < 9.95 * size:
+            return f"{amount / size:.1f} {unit}"
+    return words.size(amount)
+
+
+def _side_by_side(
+    out: Page, what: str, amount: Callable[[float], str], layers: Sequence[Cost], ops: Sequence[Cost]
+) -> None:
+    """The layers at the left, the ops at the right."""
+    room = (out.width - 3) // 2
+    out.blank()
+    out.line((f"{f'Layers by {what}':{room + 3}}", "1"), (f"Ops by {what}", "1"), ("  ← backward", "2"))
+    columns = [[_cell(cost, amount, room) for cost in costs[:MOST_ROWS]] for costs in (layers, ops)]
+    for left, right in zip_longest(*columns, fillvalue=" " * room):
+        out.line((f"{left}   {right}".rstrip(), ""))
+
+
+def _cell(cost: Cost, amount: Callable[[float], str], room: int) -> str:
+    name = label(cost, room - 14)
+    return f"{name:{room - 14}}{amount(cost.amount):>8}{100 * cost.share:4.0f} %"
+
+
+def label(cost: Cost, room: int) -> str:
+    """my_big ← MatMul. Of a long path the end tells most, of a long op's name the beginning."""
+    if cost.op and cost.layer == OTHER:
+        return _cut(f"{'← ' if cost.backward else ''}{cost.op}", room)
+    op = f" {'← ' if cost.backward else ''}{cost.op}" if cost.op else ""
+    op = _cut(op, max(room - len(cost.layer), room // 2))
+    left = room - len(op)
+    return (cost.layer if len(cost.layer) <= left else "…" + cost.layer[len(cost.layer) - left + 1 :]) + op
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: room - 1] + "…"
+
+
+def as_data(profile: Profile, run: str, trace: str) -> dict[str, Any]:
+    return {
+        "run": run,
+        "steps": {"first": profile.first, "last": profile.last, "seconds": [round(s, 7) for s in profile.seconds]},
+        "seconds_before": profile.pace_before or None,
+        "shares": {name: round(profile.shares[name], 6) for name in SHARES},
+        "time": {"layers": _rows(profile.layers), "ops": _rows(profile.ops)},
+        "memory": {
+            "layers": _rows(profile.layers_memory),
+            "ops": _rows(profile.ops_memory),
+            "peak": profile.peak or None,
+            "allocator": profile.allocator or None,
+        },
+        "notes": list(profile.notes),
+        "trace": trace,
+    }
+
+
+def _rows(costs: Sequence[Cost]) -> list[dict[str, Any]]:
+    """Per step: seconds, or bytes."""
+    return [
+        {"layer": cost.layer, "amount": round(cost.amount, 9), "share": round(cost.share, 4)}
+        | ({"op": cost.op, "backward": cost.backward} if cost.op else {})
+        for cost in costs[:MOST_ROWS]
+    ]
+
+
+def line(data: dict[str, Any]) -> str:
+    return json.dumps(data, ensure_ascii=False) + "\n"
