@@ -7,11 +7,11 @@ from laststep.look import Look
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import fit_place, no
-from laststep.rules.stalled._stuck import last_look, used
+from laststep.rules.stalled._stuck import SEEN, last_look, used
 from laststep.run import Run
 
 
-@rule(needs=("recorder",))
+@rule(needs=(SEEN,))
 def graph_compiling(run: Run) -> Answer:
     """TensorFlow traces or compiles: this is slow, but it is not stuck.
 

@@ -1,0 +1,303 @@
+"""`laststep attach PID`: real processes that nobody recorded; what is said of them, and that they go on unharmed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import laststep
+from laststep.cli import main
+
+SRC = str(Path(laststep.__file__).parents[1])
+Start = Callable[..., subprocess.Popen[str]]
+
+QUEUE = """
+import queue, sys
+def load(q, password):
+    return q.get()                                    # <- here
+def train():
+    for epoch in range(3):
+        for step in range(10):
+            if epoch == 1 and step == 4:
+                print("READY", flush=True)
+                load(queue.Queue(), "s3" + "cr3t" * 2)
+train()
+"""
+LOOP = """
+import sys, time
+def train(seconds):
+    began, step, token = time.time(), 0, 73194625
+    print("READY", flush=True)
+    while time.time() < began + seconds:
+        step += 1
+        time.sleep(0.01)
+    print("done", flush=True)
+train(float(sys.argv[1]))
+sys.exit(7)
+"""
+REGEX = """
+import re, threading, time
+threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+print("READY", flush=True)
+re.match(r"(a+)+$", "a" * 60 + "b")                   # <- here
+"""
+POLL = """
+import os, time
+print("READY", flush=True)
+while not os.path.exists("/nonexistent/file"):
+    time.sleep(0.1)
+"""
+CHILD = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import time; print('READY', flush=True); time.sleep(1000)"])
+child.wait()
+"""
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """A real program, once it has written READY."""
+    started: list[subprocess.Popen[str]] = []
+
+    def call(source: str, *words: str, before: tuple[str, ...] = (), env: dict[str, str] | None = None) -> Any:
+        (tmp_path / "train.py").write_text(source.lstrip())
+        process = subprocess.Popen(
+            [*before, sys.executable, "train.py", *words],
+            cwd=tmp_path, env={**os.environ, **(env or {})}, stdout=subprocess.PIPE, text=True, start_new_session=True,
+        )  # fmt: skip
+        started.append(process)
+        assert process.stdout.readline() == "READY\n"
+        time.sleep(0.3)  # it is where it will stay
+        return process
+
+    yield call
+    for process in started:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+        process.stdout.close()
+
+
+@pytest.fixture
+def page(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def call(process: subprocess.Popen[str], *words: str, seconds: float = 3) -> str:
+        status = main(["attach", str(process.pid), "--seconds", str(seconds), *words])
+        shown = capsys.readouterr()
+        assert (status, shown.err) == (0, "")
+        return shown.out
+
+    return call
+
+
+@pytest.fixture
+def told(page: Callable[..., str]) -> Callable[..., dict[str, Any]]:
+    return lambda process, **more: json.loads(page(process, "--json", **more))
+
+
+@pytest.fixture
+def refusal(capsys: pytest.CaptureFixture[str]) -> Callable[[int], str]:
+    def call(pid: int) -> str:
+        status = main(["attach", str(pid), "--seconds", "3"])
+        shown = capsys.readouterr()
+        assert (status, shown.out) == (2, "")
+        assert len(shown.err.splitlines()) == 1
+        return shown.err
+
+    return call
+
+
+def here(source: str) -> int:
+    return next(at for at, line in enumerate(source.lstrip().splitlines(), 1) if "# <- here" in line)
+
+
+def test_stuck_is_said_with_its_line(start, page):
+    process = start(QUEUE)
+    shown = page(process)
+    assert shown.splitlines()[0].endswith("stalled")
+    assert f"train.py:{here(QUEUE)}" in shown
+    assert "python-blocked" in shown
+    assert "POSSIBLE" in shown  # three seconds are not long
+    assert "for as long as laststep looked" in " ".join(shown.split())
+    assert "epoch is 1 and step is 4" in " ".join(shown.split())
+    assert [line for line in shown.splitlines() if len(line) > 80] == []
+    assert process.poll() is None
+
+
+def test_stuck_for_long_enough_is_likely(start, told):
+    found = told(start(QUEUE), seconds=10)["findings"][0]
+    assert (found["rule"], found["confidence"]) == ("python-blocked", "LIKELY")
+    assert found["where"]["line"] == here(QUEUE)
+
+
+def test_what_moves_is_not_called_stuck(start, told):
+    answer = told(start(LOOP, "60"))
+    assert (answer["attach"]["state"], answer["findings"]) == ("moving", [])
+    assert answer["run"]["outcome"] == "running"
+
+
+def test_c_code_that_holds_the_interpreter(start, told, page):
+    process = start(REGEX)
+    answer = told(process)
+    assert (answer["attach"]["state"], answer["attach"]["holds_interpreter"]) == ("busy", True)
+    assert answer["attach"]["where"]["line"] == here(REGEX)
+    assert "One thread held Python's lock in every look" in " ".join(page(process).split())
+    assert process.poll() is None
+
+
+def test_what_wakes_up_again_and_again_is_not_called_stuck(start, told):
+    answer = told(start(POLL))
+    assert (answer["attach"]["state"], answer["findings"]) == ("waking", [])
+
+
+def test_nothing_is_ruled_out_that_nobody_could_see(start, told):
+    answer = told(start(LOOP, "60"))
+    assert {item["rule"] for item in answer["unchecked"]} >= {"early-stopping", "unhandled-exception", "no-gradients"}
+    assert "deadlocked" in {item["rule"] for item in answer["ruled_out"]}
+    assert all("was not inside this process" in item["because"] for item in answer["unchecked"])
+
+
+def test_the_process_goes_on_and_ends_as_it_would_have(start, told):
+    process = start(LOOP, "6")
+    told(process)
+    assert process.stdout.read() == "done\n"
+    assert process.wait() == 7
+
+
+def test_it_is_never_paused(start, told):
+    """Each pause would put the thread on a processor once more."""
+    process = start(QUEUE)
+    counted = [int(line.split()[1]) for line in _status(process.pid) if "ctxt_switches" in line]
+    told(process)
+    assert [int(line.split()[1]) for line in _status(process.pid) if "ctxt_switches" in line] == counted
+
+
+def _status(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/status").read_text().splitlines()
+
+
+@pytest.mark.parametrize("source", [LOOP, QUEUE])
+def test_no_variable_but_the_counters_is_kept(start, page, source):
+    shown = page(start(source, "60", "--api-key", "k3y"), "-v", "--json")
+    assert [secret for secret in ("s3cr3t", "cr3tcr3t", "73194625", "k3y") if secret in shown] == []
+    assert '"step": ' in shown
+
+
+def test_verbose_has_every_stack(start, page):
+    shown = page(start(REGEX), "-v")
+    assert f"train.py:{here(REGEX)} in <module>" in shown
+    assert "in run" in shown
+    assert "Could not be checked" in shown or "Ruled out" in shown
+
+
+def test_files_memory_and_children(start, told, tmp_path):
+    process = start(CHILD)
+    seen = told(process)["attach"]
+    [child] = seen["children"]
+    assert child["name"].startswith("python")
+    assert child["call"] == "sleep"
+    assert seen["files"]["count"] >= 3
+    assert seen["files"]["limit"]
+    assert seen["samples"][-1]["rss"] > 1e6
+    assert seen["python"] == f"{sys.version_info[0]}.{sys.version_info[1]}"
+
+
+def test_the_child_of_a_shell_is_named(start, refusal, told):
+    shell = start(QUEUE, before=("/bin/sh", "-c", '"$@"; true', "sh"))
+    said = refusal(shell.pid)
+    assert "is not a Python process" in said
+    child = int(said.split()[-1])
+    assert Path(f"/proc/{child}/comm").read_text().startswith("python")
+    assert f"its child {child} is: laststep attach {child}" in said
+
+
+def test_there_is_no_such_process(refusal):
+    done = subprocess.Popen(["true"])
+    done.wait()
+    assert f"there is no process {done.pid}" in refusal(done.pid)
+
+
+def test_a_program_that_is_not_python(refusal):
+    process = subprocess.Popen(["sleep", "100"])
+    try:
+        assert f"process {process.pid} (sleep) is not a Python process" in refusal(process.pid)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_zombie(refusal):
+    process = subprocess.Popen(["true"])
+    deadline = time.monotonic() + 10
+    while "\nState:\tZ" not in Path(f"/proc/{process.pid}/status").read_text() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert "has ended already: a zombie" in refusal(process.pid)
+    process.wait()
+
+
+def test_a_stopped_process(start, refusal):
+    process = start(LOOP, "3")
+    os.kill(process.pid, signal.SIGSTOP)
+    time.sleep(0.3)
+    said = refusal(process.pid)
+    assert "SIGSTOP" in said
+    assert f"kill -CONT {process.pid}" in said
+    os.kill(process.pid, signal.SIGCONT)
+    assert process.wait(30) == 7
+
+
+def test_a_thread_is_not_a_process(start, refusal):
+    process = start(REGEX)
+    other = next(int(name) for name in os.listdir(f"/proc/{process.pid}/task") if int(name) != process.pid)
+    assert f"{other} is a thread of process {process.pid}" in refusal(other)
+
+
+def test_a_process_that_dies_while_it_is_looked_at(start, refusal):
+    process = start(LOOP, "60")
+    threading.Timer(1.5, process.kill).start()
+    said = refusal(process.pid)
+    assert f"process {process.pid} ended while laststep looked" in said
+    assert "train.py:" in said
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs rights to give up")
+def test_not_permitted(start):
+    process = start(QUEUE)
+    command = ["setpriv", "--bounding-set=-sys_ptrace", sys.executable, "-m", "laststep", "attach", str(process.pid)]
+    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": SRC}, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--cap-add SYS_PTRACE" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_one_that_laststep_records_already(start, told, tmp_path):
+    run = start(QUEUE, before=(sys.executable, "-m", "laststep", "run"), env={"PYTHONPATH": SRC})
+    [folder] = [path for path in (tmp_path / ".laststep").iterdir() if path.is_dir()]
+    child = int((folder / "recorded").read_text().split()[0])
+    run.pid, supervisor = child, run.pid
+    try:
+        assert told(run)["attach"]["recorded"] == str(folder)
+    finally:
+        run.pid = supervisor
+
+
+@pytest.mark.parametrize("words", [["12", "--seconds", "2"], ["twelve"], []])
+def test_bad_arguments(words, capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["attach", *words])
+    assert left.value.code == 2
+    assert "Traceback" not in capsys.readouterr().err
