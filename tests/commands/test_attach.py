@@ -164,6 +164,21 @@ def test_what_wakes_up_again_and_again_is_not_called_stuck(start, told):
     assert (answer["attach"]["state"], answer["findings"]) == ("waking", [])
 
 
+@pytest.mark.parametrize(("busy", "state"), [(90, "busy"), (0, "stuck")])
+def test_work_on_its_gpu_is_no_standstill(start, told, monkeypatch, busy, state):
+    process = start(QUEUE)
+
+    class Card:
+        because = None
+
+        def read(self) -> list[dict[str, Any]]:
+            held = [{"pid": process.pid, "used": 3 << 30}]
+            return [{"gpu": 0, "used": 4 << 30, "total": 80 << 30, "busy": busy, "held_by": held}]
+
+    monkeypatch.setattr("laststep.supervisor.attach.Gpus", Card)
+    assert told(process)["attach"]["state"] == state
+
+
 def test_nothing_is_ruled_out_that_nobody_could_see(start, told):
     answer = told(start(LOOP, "60"))
     assert {item["rule"] for item in answer["unchecked"]} >= {"early-stopping", "unhandled-exception", "no-gradients"}
@@ -284,7 +299,7 @@ def test_not_permitted(start):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_one_that_laststep_records_already(start, told, tmp_path):
+def test_one_that_laststep_records_already(start, told, refusal, tmp_path):
     run = start(QUEUE, before=(sys.executable, "-m", "laststep", "run"), env={"PYTHONPATH": SRC})
     [folder] = [path for path in (tmp_path / ".laststep").iterdir() if path.is_dir()]
     child = int((folder / "recorded").read_text().split()[0])
@@ -293,6 +308,7 @@ def test_one_that_laststep_records_already(start, told, tmp_path):
         assert told(run)["attach"]["recorded"] == str(folder)
     finally:
         run.pid = supervisor
+    assert f"process {supervisor} is laststep itself, which records process {child}" in refusal(supervisor)
 
 
 @pytest.mark.parametrize("words", [["12", "--seconds", "2"], ["twelve"], []])
@@ -301,3 +317,78 @@ def test_bad_arguments(words, capsys):
         main(["attach", *words])
     assert left.value.code == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+FIT = """
+import hashlib, os, sys, time
+import keras, numpy as np, tensorflow as tf
+keras.utils.set_random_seed(1)
+tf.config.experimental.enable_op_determinism()
+data = np.random.rand(64, 8).astype("float32")
+def batches():
+    while True:
+        time.sleep(0.03)
+        yield data, data.sum(1, keepdims=True)
+class Ready(keras.callbacks.Callback):
+    def on_train_batch_end(self, batch, logs=None):
+        if self.params and batch == 2 and not self.model.ready:
+            self.model.ready = True
+            print("READY", flush=True)
+signature = (tf.TensorSpec((64, 8)), tf.TensorSpec((64, 1)))
+dataset = tf.data.Dataset.from_generator(batches, output_signature=signature)
+model = keras.Sequential([keras.layers.Dense(16, activation="relu"), keras.layers.Dense(1)])
+model.compile("adam", "mse")
+model.ready = False
+model.fit(dataset, epochs=3, steps_per_epoch=60, verbose=0, callbacks=[Ready()])
+print(hashlib.sha256(b"".join(w.tobytes() for w in model.get_weights())).hexdigest(), flush=True)
+sys.exit(3)
+"""
+STARVED = """
+import queue
+import keras, numpy as np, tensorflow as tf
+waiting = queue.Queue()
+for _ in range(70):
+    waiting.put(np.zeros((4, 8), "float32"))
+def batches():
+    while True:
+        if waiting.empty():
+            print("READY", flush=True)
+        batch = waiting.get()                          # <- here
+        yield batch, batch[:, :1]
+signature = (tf.TensorSpec((4, 8)), tf.TensorSpec((4, 1)))
+dataset = tf.data.Dataset.from_generator(batches, output_signature=signature)
+model = keras.Sequential([keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(dataset, epochs=10, steps_per_epoch=50, verbose=0)
+"""
+QUIET = {"TF_CPP_MIN_LOG_LEVEL": "2", "CUDA_VISIBLE_DEVICES": "-1"}
+
+
+@pytest.mark.slow
+def test_a_training_with_an_attach_in_its_midst_is_the_same(start, told):
+    bare = start(FIT, env=QUIET)
+    alone = (bare.stdout.read(), bare.wait())
+    process = start(FIT, env=QUIET)
+    seen = told(process)["attach"]
+    assert (process.stdout.read(), process.wait()) == alone
+    assert alone[1] == 3
+    assert len(alone[0]) == 65
+    assert seen["state"] == "moving"
+    assert seen["tensorflow"] is True
+    assert seen["counters"]["epochs"] == 3
+    assert seen["counters"]["steps_per_epoch"] == 60
+    assert 0 < seen["steps_per_second"] < 34
+    assert " of 3, batch " in seen["progress"]
+
+
+@pytest.mark.slow
+def test_a_training_that_waits_for_data(start, told):
+    process = start(STARVED, env=QUIET)
+    time.sleep(1.0)
+    answer = told(process, seconds=10)
+    found = answer["findings"][0]
+    assert (found["rule"], found["confidence"]) == ("input-blocked", "LIKELY")
+    assert found["where"]["line"] == here(STARVED)
+    assert answer["attach"]["progress"] == "epoch 2 of 10, batch 21 of 50"
+    assert answer["run"]["outcome"] == "stalled"
+    assert process.poll() is None

@@ -114,7 +114,7 @@ def _memory(run: Run) -> str:
 
 def _processor(attached: Event) -> str:
     cpu = float(attached.get("cpu"))
-    cores = f"{cpu:.1f} cores" if cpu >= 0.05 else "no time"
+    cores = f"{cpu:.1f} cores" if cpu >= 0.05 else "less than 0.05 cores"
     busy = f"{attached.get('busy_threads')} of {words.count(attached.get('native_threads'), 'thread')} busy"
     return f"processor: {cores}, {busy}; {words.size(float(attached.get('io')))}/s read and written"
 

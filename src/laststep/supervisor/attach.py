@@ -23,6 +23,7 @@ SPY = (*UNDISTURBED, "--locals")
 TRIES = 6  # reads for one look
 OUTERMOST = ("<module>", "_run_module_as_main")
 GPU_BUSY = 5  # per cent
+Use = dict[int, tuple[float, float]]  # processor seconds and bytes moved so far, by process
 
 
 def attach(pid: int, seconds: float) -> Run:
@@ -54,11 +55,10 @@ class Attached:
         if not self._glimpses:
             raise CannotAttach(target.why_not(self.pid, self._because))
         look = self._look_closely()
-        now, used_now = time.monotonic(), self._use()
-        took = now - began
-        wakes = (self._turns() - turns) / (now - counted)
+        now = time.monotonic()
+        took, wakes = now - began, (self._turns() - turns) / (now - counted)
         look |= {"seconds": round(took, 1), "watched": True, "wakes": wakes, "still": wakes == 0.0}
-        look |= {"cpu": round((used_now[0] - used[0]) / took, 3), "io": round((used_now[1] - used[1]) / took)}
+        look |= _rates(used, self._use(), took)
         look["phase"] = moves.phase_of(Look(look))
         return self._told(look)
 
@@ -109,9 +109,8 @@ class Attached:
         self._samples.append(self._sample())
         return look
 
-    def _use(self) -> tuple[float, float]:
-        tree = host.descendants(self.pid)
-        return sum(host.cpu_seconds(one) or 0.0 for one in tree), sum(host.moved_bytes(one) for one in tree)
+    def _use(self) -> Use:
+        return {one: (host.cpu_seconds(one) or 0.0, host.moved_bytes(one)) for one in host.descendants(self.pid)}
 
     def _turns(self) -> int:
         """How often the main thread was put on a processor so far."""
@@ -126,6 +125,7 @@ class Attached:
             (now, "limits", self._limits()),
             (now, "attach", {"command": launch["command"], "cwd": launch["cwd"], **self._seen(look, state)}),
         ]
+        self._still_there()  # what was read of one that ended meanwhile is worth nothing
         if state in ("stuck", "busy", "waking"):
             told.append((now, "stall" if state == "stuck" else "look", look))
         events = tuple(Event(when, kind, data, "attach") for when, kind, data in told)
@@ -134,7 +134,8 @@ class Attached:
     def _gpu_computes(self, look: dict[str, Any]) -> bool:
         """Where it can't be seen whose work it is (in a container), that of any counts for a process that has one."""
         pids = {self.pid, *(int(child["pid"]) for child in look["children"])}
-        busy = [gpu for gpu in self._samples[-1].get("gpus", []) if float(gpu.get("busy") or 0) >= GPU_BUSY]
+        gpus = [gpu for sample in self._samples for gpu in sample.get("gpus", [])]
+        busy = [gpu for gpu in gpus if float(gpu.get("busy") or 0) >= GPU_BUSY]
         known = [gpu for gpu in busy if any(holder["pid"] in pids for holder in gpu.get("held_by", []))]
         return bool(known) or (bool(busy) and target.holds(self.pid, "/dev/nvidia"))
 
@@ -187,6 +188,13 @@ class Attached:
         """Whether one thread had Python's lock in every look: C code that does not let go of it."""
         holders = [next((t["tid"] for t in g.look.data["threads"] if t.get("holds_gil")), None) for g in self._glimpses]
         return len(holders) >= moves.FEWEST and holders[0] is not None and len(set(holders)) == 1
+
+
+def _rates(before: Use, after: Use, seconds: float) -> dict[str, float]:
+    """Cores and bytes per second of the process and the children that are there now, also those that came meanwhile."""
+    cpu = sum(cpu - before.get(pid, (0.0, 0.0))[0] for pid, (cpu, _) in after.items())
+    moved = sum(moved - before.get(pid, (0.0, 0.0))[1] for pid, (_, moved) in after.items())
+    return {"cpu": round(cpu / seconds, 3), "io": round(moved / seconds)}
 
 
 def is_whole(threads: list[dict[str, Any]]) -> bool:

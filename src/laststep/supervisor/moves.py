@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from laststep.look import EXECUTE, Look, Thread
+from laststep.recorder.frames import is_users
 from laststep.reports import words
 
 _KERAS = re.compile(r"keras/src/(?:backend/\w+/trainer|engine/training(?:_v1)?)\.py$")
@@ -76,7 +77,7 @@ def counters_of(look: Look) -> dict[str, int]:
         if frame.get("function") == "fit" and _is_keras(frame) and frame.get("counters"):
             return {"of_fit": 1, **frame["counters"]}
     for frame in look.main.frames:
-        if frame.get("counters") and "text" in frame:
+        if frame.get("counters") and is_users(str(frame.get("file"))):
             return dict(frame["counters"])
     return {}
 
@@ -143,7 +144,7 @@ def pace(glimpses: Sequence[Glimpse]) -> float | None:
     points = [(time, *_position(counters)) for time, counters in told if "of_fit" in counters]
     steps = seconds = 0.0
     for (t0, epoch0, step0, each), (t1, epoch1, step1, _) in itertools.pairwise(points):
-        if epoch1 == epoch0 or each:
+        if each or (epoch1 == epoch0 and step1 >= step0):
             steps += step1 - step0 + (epoch1 - epoch0) * each
             seconds += t1 - t0
     return steps / seconds if steps > 0 and seconds > 0 else None

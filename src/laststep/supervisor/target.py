@@ -43,9 +43,23 @@ def check_is_there(pid: int) -> None:
         )
     if state == "T":
         raise CannotAttach(stopped(pid))
+    _is_not_laststep(pid)
     if state == "t":
         tracer = status(pid, "TracerPid")
         raise CannotAttach(f"a debugger holds process {pid}: process {tracer} ({host.who(int(tracer or 0))})")
+
+
+def _is_not_laststep(pid: int) -> None:
+    """The supervisor of a run has the program's name in its command line too."""
+    if not any("laststep" in word for word in _words(pid, "cmdline")):
+        return
+    for child in host.descendants(pid)[1:]:
+        folder = run_folder_of(child)
+        if folder is not None:
+            raise CannotAttach(
+                f"process {pid} is laststep itself, which records process {child}: laststep why {folder.name}, or "
+                f"laststep attach {child}"
+            )
 
 
 def stopped(pid: int, at: str = "") -> str:
