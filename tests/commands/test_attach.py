@@ -58,6 +58,30 @@ print("READY", flush=True)
 while not os.path.exists("/nonexistent/file"):
     time.sleep(0.1)
 """
+LOCKS = """
+import threading, time
+one, two = threading.Lock(), threading.Lock()
+def other():
+    with two:
+        time.sleep(0.3)
+        one.acquire()
+threading.Thread(target=other, daemon=True).start()
+with one:
+    time.sleep(0.3)
+    print("READY", flush=True)
+    two.acquire()                                     # <- here
+"""
+FORKED = """
+import multiprocessing, threading
+lock = threading.Lock()
+def work(number):
+    lock.acquire()                                    # <- here
+lock.acquire()
+with multiprocessing.get_context("fork").Pool(1) as pool:
+    lock.release()
+    print("READY", flush=True)
+    pool.map(work, range(4))
+"""
 CHILD = """
 import subprocess, sys
 child = subprocess.Popen([sys.executable, "-c", "import time; print('READY', flush=True); time.sleep(1000)"])
@@ -142,6 +166,13 @@ def test_stuck_for_long_enough_is_likely(start, told):
     found = told(start(QUEUE), seconds=10)["findings"][0]
     assert (found["rule"], found["confidence"]) == ("python-blocked", "LIKELY")
     assert found["where"]["line"] == here(QUEUE)
+
+
+@pytest.mark.parametrize("source", [LOCKS, FORKED], ids=["threads", "child"])
+def test_who_waits_for_whom(start, told, source):
+    found = told(start(source))["findings"][0]
+    assert (found["rule"], found["confidence"]) == ("deadlocked", "POSSIBLE")
+    assert found["where"]["line"] == here(source)
 
 
 def test_what_moves_is_not_called_stuck(start, told):

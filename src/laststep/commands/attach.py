@@ -9,10 +9,10 @@ from laststep.commands.why import terminal_settings
 
 SECONDS, FEWEST_SECONDS = 10.0, 3.0
 EXAMPLES = (
-    "laststep attach 12345                  look for 10 s; pgrep -af python finds it",
-    "laststep attach 12345 --seconds 60     longer: surer whether it is stuck",
-    "laststep attach 12345 -v               every thread's stack too",
-    "laststep attach 12345 --json           for programs",
+    "laststep attach 12345                look for 10 s; pgrep -af python finds it",
+    "laststep attach 12345 --seconds 60   longer: surer whether it is stuck",
+    "laststep attach 12345 -v             every thread's stack too",
+    "laststep attach 12345 --json         for programs",
 )
 PROMISE = """
 The process goes on: its memory is read while it runs, it is never paused.

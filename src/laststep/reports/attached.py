@@ -47,7 +47,7 @@ def tell_process(out: Page, run: Run, attached: Event, verbose: bool) -> None:
     out.heading("What it uses")
     for line in (_memory(run), _processor(attached), _gpu(run, attached), _files(attached)):
         out.item(line)
-    _tell_children(out, attached)
+    _tell_children(out, attached, cwd)
     if verbose:
         _tell_threads(out, attached, cwd)
 
@@ -116,7 +116,7 @@ def _processor(attached: Event) -> str:
     cpu = float(attached.get("cpu"))
     cores = f"{cpu:.1f} cores" if cpu >= 0.05 else "less than 0.05 cores"
     busy = f"{attached.get('busy_threads')} of {words.count(attached.get('native_threads'), 'thread')} busy"
-    return f"processor: {cores}, {busy}; {words.size(float(attached.get('io')))}/s read and written"
+    return f"processor: {cores}, {busy}; it moved {words.size(float(attached.get('io')))}/s"
 
 
 def _gpu(run: Run, attached: Event) -> str:
@@ -152,12 +152,12 @@ def _group(what: str, number: int) -> str:
     return words.count(number, what) if what else f"{number:,} of the kernel's own"
 
 
-def _tell_children(out: Page, attached: Event) -> None:
+def _tell_children(out: Page, attached: Event, cwd: str) -> None:
     children = attached.get("children", [])
     out.item(f"children: {len(children) or 'none'}")
     for child in children[:MOST_CHILDREN]:
         lead = next((Thread(told) for told in child.get("threads", []) if told.get("current")), Thread({}))
-        at = f", at {words.place(lead.place)}" if lead.place else ""
+        at = f", at {words.place(lead.place, cwd)}" if lead.place else ""
         out.text(f"{child['pid']} {child['name']}: {child['cpu']:.1f} cores{at}", "    ", "      ")
 
 
