@@ -81,5 +81,6 @@ def _known_errors() -> tuple[type[Exception], ...]:
     from laststep.logs.lines import NotALog
     from laststep.run import DamagedRun
     from laststep.settings import BadSetting
+    from laststep.supervisor.target import CannotAttach
 
-    return (NoSuchRun, DamagedRun, BadSetting, NotALog, PermissionError, FileNotFoundError)
+    return (CannotAttach, NoSuchRun, DamagedRun, BadSetting, NotALog, PermissionError, FileNotFoundError)

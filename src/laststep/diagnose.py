@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Iterable
 from pathlib import Path
 
-from laststep.finding import Diagnosis, Finding, RuledOut, Unchecked
-from laststep.rule import Rule, all_rules
+from laststep.finding import Confidence, Diagnosis, Finding, RuledOut, Unchecked
+from laststep.rule import Need, Rule, all_rules
 from laststep.rules.stalled._stuck import stall_of
 from laststep.run import FATAL, DamagedRun, Run
 
@@ -31,7 +31,7 @@ def diagnose(run: Run, rules: Iterable[Rule] | None = None) -> Diagnosis:
     unchecked: list[Unchecked] = []
     by_name = {rule.name: rule for rule in (all_rules().values() if rules is None else rules)}
     for rule in by_name.values():
-        lacking = next((kind for kind in rule.needs if not run.has(kind)), None)
+        lacking = _lacking(run, rule)
         if lacking is not None:
             unchecked.append(Unchecked(_why_missing(run, lacking), rule.name))
             continue
@@ -41,7 +41,8 @@ def diagnose(run: Run, rules: Iterable[Rule] | None = None) -> Diagnosis:
             unchecked.append(Unchecked(f"the rule itself failed ({type(error).__name__}: {error})", rule.name))
             continue
         if isinstance(answer, Finding):
-            findings.append(dataclasses.replace(answer, rule=rule.name, symptom=rule.symptom))
+            sure = min(answer.confidence, _most(run))
+            findings.append(dataclasses.replace(answer, rule=rule.name, symptom=rule.symptom, confidence=sure))
         elif isinstance(answer, Unchecked):
             unchecked.append(dataclasses.replace(answer, rule=rule.name))
         else:
@@ -58,9 +59,31 @@ def read_diagnosis(folder: Path) -> Diagnosis:
         raise DamagedRun(f"{folder} holds a record that makes no sense ({type(error).__name__}: {error})") from error
 
 
-def _why_missing(run: Run, kind: str) -> str:
+def _lacking(run: Run, rule: Rule) -> Need | None:
+    """The first need that the run does not meet. Of one seen from outside only rules that ask for that can say no."""
+    if run.has("attach") and not any("attach" in need for need in rule.needs if not isinstance(need, str)):
+        return "recorder"
+    return next((need for need in rule.needs if not _is_there(run, need)), None)
+
+
+def _is_there(run: Run, need: Need) -> bool:
+    return any(run.has(kind) for kind in ((need,) if isinstance(need, str) else need))
+
+
+def _most(run: Run) -> Confidence:
+    """Who only looked from outside, for some seconds, is never certain."""
+    attached = run.last("attach")
+    if attached is None:
+        return Confidence.PROVEN
+    return Confidence.LIKELY if attached.get("long_enough") else Confidence.POSSIBLE
+
+
+def _why_missing(run: Run, need: Need) -> str:
+    kind = need if isinstance(need, str) else need[0]
     if run.is_log:
         return NOT_IN_A_LOG.get(kind, f"the log does not show it ({kind})")
+    if run.has("attach"):
+        return "laststep was not inside this process; `laststep run` would be"
     blind = run.last("blind")
     if blind is not None and kind in ("recorder", "fit"):
         return f"laststep could not look inside: {blind.get('because')}"
@@ -79,7 +102,8 @@ def _rank(findings: list[Finding], rules: dict[str, Rule]) -> list[Finding]:
 def outcome(run: Run, findings: list[Finding]) -> str:
     """finished, stopped, crashed or running, from how the process ended; unknown when a log does not say."""
     if run.alive:
-        return "stalled" if any(f.symptom == "stalled" for f in findings) and stall_of(run) is not None else "running"
+        known = run.has("attach") or any(f.symptom == "stalled" for f in findings)
+        return "stalled" if known and stall_of(run) is not None else "running"
     symptom = findings[0].symptom if findings else ""
     if run.signal in FATAL:
         return "crashed"

@@ -23,6 +23,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "stall": "that look again, when it had lasted longer than is normal for this phase: the run is stuck",
         "feeding": "where the input pipeline's Python stood while steps waited for data, in a few looks",
         "moving-again": "a run that was stuck goes on, and after how long",
+        "attach": "a process that we did not start was watched from outside: what it is, what it does, what it uses",
         "forecast": "when memory runs out if it goes on like this: how sure, and at which step",
         # from a bare log
         "log": "nothing is there but what was printed: the file, its size, how many runs it holds",

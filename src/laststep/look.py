@@ -129,7 +129,13 @@ class Look:
         if self.main.runs(ITERATOR) or self.main.runs(*PIPELINE):
             return True
         inside = self.main.has(EXECUTE)
+        if inside and self.data.get("watched") and self.idle and any(told.get("on") for told in self._native):
+            return True  # from outside there is no mark; a pipeline's thread that stands in a file says it as well
         return inside and (self.waiting > 0.5 * self.seconds or (self.waiting == 0.0 and bool(self.feeders)))
+
+    @property
+    def _native(self) -> list[Mapping[str, Any]]:
+        return [told for told in self.data.get("native", []) if isinstance(told, dict)]
 
     @property
     def feeders(self) -> list[Thread]:

@@ -14,6 +14,7 @@ from laststep.finding import Finding, RuledOut, Unchecked
 from laststep.run import Run
 
 Answer: TypeAlias = Finding | RuledOut | Unchecked
+Need: TypeAlias = str | tuple[str, ...]  # a kind of event, or several of which one will do
 Check: TypeAlias = Callable[[Run], Answer]
 
 SYMPTOMS = ("stopped", "crashed", "stalled", "leaked", "diverged")
@@ -26,7 +27,7 @@ class Rule:
 
     name: str
     symptom: str
-    needs: tuple[str, ...]
+    needs: tuple[Need, ...]
     outranks: tuple[str, ...]
     explanation: str
     check: Check
@@ -36,7 +37,7 @@ class Rule:
         return self.explanation.splitlines()[0]
 
 
-def rule(*, needs: tuple[str, ...] = (), outranks: tuple[str, ...] = ()) -> Callable[[Check], Rule]:
+def rule(*, needs: tuple[Need, ...] = (), outranks: tuple[str, ...] = ()) -> Callable[[Check], Rule]:
     """The function's name is the rule's, its folder is the symptom, its docstring is `laststep explain`."""
 
     def make(check: Check) -> Rule:

@@ -153,7 +153,6 @@ class StepWriter:
         else:
             self._map.put(NOW_AT, NOW.pack(seq, phase, number, time, seq))
 
-
     def beat(self, beat: Beat) -> None:
         content = BEAT.pack(*beat, beat.number)
         if self.mapped:

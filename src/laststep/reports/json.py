@@ -16,6 +16,7 @@ def as_data(diagnosis: Diagnosis) -> dict[str, Any]:
     fit = run.fit
     return {
         **_of_log(diagnosis),
+        **_of_attach(diagnosis),
         "run": {
             "id": run.id,
             "command": run.command,
@@ -38,6 +39,12 @@ def _of_log(diagnosis: Diagnosis) -> dict[str, Any]:
     known = harmless_in(diagnosis.run.story.lines)
     harmless = [{"words": item.words, "meaning": item.meaning, "times": item.times} for item in known]
     return {"log": dict(log.data), "harmless": harmless}
+
+
+def _of_attach(diagnosis: Diagnosis) -> dict[str, Any]:
+    attached = diagnosis.run.last("attach")
+    samples = list(diagnosis.run.samples)
+    return {} if attached is None else {"attach": {**attached.data, "samples": samples}}
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

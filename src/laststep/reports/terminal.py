@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from laststep.finding import Diagnosis, Finding, Remedy
 from laststep.logs.harmless import harmless_in
 from laststep.reports import words
+from laststep.reports.attached import tell_process
 from laststep.rule import all_rules
 from laststep.rules._shared import progress
+from laststep.run import Run
 
 MOST_RULED_OUT = 5
 MOST_UNCHECKED = 3
@@ -87,8 +89,12 @@ def page(diagnosis: Diagnosis, width: int = 80, colour: bool = False, verbose: b
     gap = " " * max(2, out.width - len(title) - len(diagnosis.outcome))
     out.line((title, "2"), (gap, ""), (diagnosis.outcome, "1;" + OUTCOME_COLOURS[diagnosis.outcome]))
     out.text(" ".join(run.command) if not run.is_log else _the_log(diagnosis), "", "")
-    out.heading("What happened")
-    out.text(what_happened(diagnosis))
+    attached = run.last("attach")
+    if attached is not None:
+        tell_process(out, run, attached, verbose)
+    else:
+        out.heading("What happened")
+        out.text(what_happened(diagnosis))
     stopped = run.last("recording-stopped")
     if stopped is not None:
         because = words.ERRNO.get(str(stopped.get("because")), str(stopped.get("because")))
@@ -97,7 +103,8 @@ def page(diagnosis: Diagnosis, width: int = 80, colour: bool = False, verbose: b
         if number == 0 or verbose:
             _tell(out, finding, diagnosis)
     if not diagnosis.findings:
-        _tell_nothing(out, diagnosis)
+        if attached is None or diagnosis.outcome == "stalled":
+            _tell_nothing(out, diagnosis)
     elif not verbose:
         _tell_others(out, diagnosis)
     _tell_harmless(out, diagnosis, verbose)
@@ -213,6 +220,8 @@ def _tell_nothing(out: Page, diagnosis: Diagnosis) -> None:
                 out.item(item.because)
     elif diagnosis.run.is_log:
         _tell_what_to_run(out, diagnosis)
+    elif diagnosis.run.has("attach"):
+        out.text("No cause found: it waits where nobody sees from outside. Started with `laststep run` it would tell.")
     else:
         out.text("No cause found. The record does not say; what was looked at is below.")
 
@@ -289,12 +298,18 @@ def _tell_stack(out: Page, diagnosis: Diagnosis) -> None:
 def _tell_more(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
     hints = [f"laststep explain {finding.rule}" for finding in diagnosis.findings[:1]]
     if not verbose:
-        hints.append(f"laststep {'diagnose' if diagnosis.run.is_log else 'why'} {diagnosis.run.id} -v")
+        hints.append(_ask_again(diagnosis.run))
     if diagnosis.findings or diagnosis.outcome in ("stopped", "crashed"):
         out.blank()
         told = "More: " + " · ".join(hints)
         for line in [told] if len(told) <= out.width else [f"More: {hints[0]}", *(f"      {h}" for h in hints[1:])]:
             out.line((line, "2"))
+
+
+def _ask_again(run: Run) -> str:
+    if run.has("attach"):
+        return f"laststep attach {run.id.removeprefix('process ')} -v"
+    return f"laststep {'diagnose' if run.is_log else 'why'} {run.id} -v"
 
 
 def _cwd(diagnosis: Diagnosis) -> str | None:

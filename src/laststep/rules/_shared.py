@@ -58,6 +58,9 @@ def progress(run: Run) -> Evidence:
     """How far training had come, and what it was doing."""
     if run.is_log:
         return _progress_in_log(run)
+    attached = run.last("attach")
+    if attached is not None:
+        return Evidence(attached.get("progress") or "how far training is can't be seen from outside", (attached,))
     if not run.training_seen:
         return Evidence("no training step had been seen yet")
     done = run.steps[-1].number if run.steps else 0
@@ -98,7 +101,9 @@ def fit_place(run: Run) -> Place | None:
 
 def _loop_place(run: Run) -> Place | None:
     loop = run.last("loop")
-    return (loop.get("where") or loop.get("function")) if loop else None
+    attached = run.last("attach")
+    where: Place | None = attached.get("where") if attached else None
+    return where or ((loop.get("where") or loop.get("function")) if loop else None)
 
 
 def reached_us(run: Run, name: str) -> Event | None:

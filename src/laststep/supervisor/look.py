@@ -16,9 +16,9 @@ MOST_CHILDREN = 8
 TELLING = {"read", "write", "recv", "send", "connect", "open", "lock-file", "sync"}
 
 
-def take_look(pid: int, tree: list[int], folder: Path | None) -> dict[str, Any]:
+def take_look(pid: int, tree: list[int], folder: Path | None, *spy: str) -> dict[str, Any]:
     """About a second long; the process goes on, but for the milliseconds in which its stacks are read."""
-    threads, because = read_stacks(pid, folder)
+    threads, because = read_stacks(pid, folder, *spy)
     before, began = _processor_times(pid), time.monotonic()
     time.sleep(APART)
     after, took = _processor_times(pid), time.monotonic() - began
@@ -34,7 +34,7 @@ def take_look(pid: int, tree: list[int], folder: Path | None) -> dict[str, Any]:
         "no_threads_because": because,
         "moves": _moves(threads, again),
         "native": _native(pid, {thread.get("tid") for thread in threads}, used),
-        "children": [_child(child) for child in tree[:MOST_CHILDREN] if child != pid],
+        "children": [_child(child, *spy) for child in tree[:MOST_CHILDREN] if child != pid],
         "busy_threads": sum(1 for share in used.values() if share > 0.05),
         "pressure": host.pressure(),
         "memory": host.memory(),
@@ -77,9 +77,9 @@ def _name(pid: int, tid: int) -> str:
         return ""
 
 
-def _child(pid: int) -> dict[str, Any]:
+def _child(pid: int, *spy: str) -> dict[str, Any]:
     before = host.cpu_seconds(pid)
-    threads, _ = by_spy(pid)
+    threads, _ = by_spy(pid, *spy)
     for thread in threads:
         thread.update(blocked_in(pid, thread["tid"]) if thread.get("tid") else {})
     time.sleep(0.1)

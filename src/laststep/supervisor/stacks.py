@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,12 +17,18 @@ from laststep.blackbox.stacks import MOST_THREADS, STACKS, describe_frame, parse
 
 MOST_SECONDS = 5.0
 MOST_FRAMES = 60
+UNDISTURBED = ("--nonblocking",)  # py-spy then reads the memory of a process that runs on: it is never paused
+# With --locals: the only variables that are kept, and only where they are whole numbers. Others may hold secrets.
+COUNTERS = frozenset(
+    ("epoch", "epochs", "initial_epoch", "step", "begin_step", "end_step", "steps", "steps_per_epoch", "iteration", "i")
+)
+_WHOLE = re.compile(r"-?\d{1,15}")
 SETTLED = 0.3  # seconds in which faulthandler has written; it takes about 20 ms
 
 
-def read_stacks(pid: int, folder: Path | None) -> tuple[list[dict[str, Any]], str]:
+def read_stacks(pid: int, folder: Path | None, *more: str) -> tuple[list[dict[str, Any]], str]:
     """(threads, ""), each with its name and system id where known, or ([], why not)."""
-    threads, because = by_spy(pid)
+    threads, because = by_spy(pid, *more)
     if threads or folder is None:
         return threads, because
     asked = by_signal(pid, folder)
@@ -56,11 +63,15 @@ def _thread(told: dict[str, Any], pid: int) -> dict[str, Any]:
         "tid": told.get("os_thread_id"),
         "current": told.get("os_thread_id") == pid,
         "holds_gil": bool(told.get("owns_gil")),
-        "frames": [
-            describe_frame(frame["filename"], str(frame.get("line", "")), str(frame["name"]).rpartition(".")[2])
-            for frame in told.get("frames", [])[:MOST_FRAMES]
-        ],
+        "frames": [_frame(frame) for frame in told.get("frames", [])[:MOST_FRAMES]],
     }
+
+
+def _frame(told: dict[str, Any]) -> dict[str, Any]:
+    described = describe_frame(told["filename"], str(told.get("line", "")), str(told["name"]).rpartition(".")[2])
+    said = {str(local.get("name")): str(local.get("repr")) for local in told.get("locals") or []}
+    counters = {name: int(text) for name, text in said.items() if name in COUNTERS and _WHOLE.fullmatch(text)}
+    return described | {"counters": counters} if counters else described
 
 
 def by_signal(pid: int, folder: Path) -> list[dict[str, Any]]:

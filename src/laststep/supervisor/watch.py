@@ -68,16 +68,7 @@ class Watcher:
             if groups and groups != self._groups:
                 self._groups = groups
                 self._moved(groups)
-        sizes = {pid: host.resident(pid) or 0 for pid in self.tree}
-        sample: dict[str, Any] = {
-            "t": time.time(),
-            "rss": sum(sizes.values()),
-            "main_rss": sizes.get(self.pid, 0),
-            "processes": sum(1 for size in sizes.values() if size),
-            "host": host.memory(),
-            "cpu": self._cpu(now),
-            "shm": host.disk(f"/proc/{self.pid}/root/dev/shm"),  # as the process sees it: it may be in a container
-        }
+        sample = measure(self.pid, self.tree) | {"cpu": self._cpu(now)}
         inside = self._inside.read()
         if inside.beat is not None:
             sample["inside"] = {"phase": inside.now.phase if inside.now else "", **inside.beat._asdict()}
@@ -117,6 +108,19 @@ class Watcher:
             gpus = self._gpus.read()
             if gpus:
                 sample["gpus"] = gpus
+
+
+def measure(pid: int, tree: list[int]) -> dict[str, Any]:
+    """What every sample has."""
+    sizes = {one: host.resident(one) or 0 for one in tree}
+    return {
+        "t": time.time(),
+        "rss": sum(sizes.values()),
+        "main_rss": sizes.get(pid, 0),
+        "processes": sum(1 for size in sizes.values() if size),
+        "host": host.memory(),
+        "shm": host.disk(f"/proc/{pid}/root/dev/shm"),  # as the process sees it: it may be in a container
+    }
 
 
 def _is_short(sample: dict[str, Any]) -> bool:

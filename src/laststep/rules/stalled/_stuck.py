@@ -11,6 +11,7 @@ from laststep.look import Look, Thread
 from laststep.reports import words
 from laststep.run import Run
 
+SEEN = ("recorder", "attach")  # who sees that nothing moves: one inside from the start, or one who came later
 THRASHING = 40.0  # per cent of the time in which somebody waited for memory
 CHILD_WAITS = ("pool", "queue", "pipe", "process", "event", "future", "lock")
 SOCKET = "socket "
@@ -122,6 +123,10 @@ def since(event: Event, look: Look) -> Evidence:
     phase |= {"loop": "the training loop", "between": "the program's own code between two trainings"}
     phase |= {"epoch-end": "the end of an epoch", "save": "the writing of a checkpoint"}
     where = phase.get(look.phase, look.phase)
+    if event.get("watched"):
+        ran = "; the main thread did not run once" if event.get("still") else ""
+        says = f"nothing moved in {where} for as long as laststep looked ({words.span(look.seconds)}){ran}"
+        return Evidence(says, (event,))
     return Evidence(f"nothing moved for {words.span(look.seconds)} in {where}{usual}", (event,))
 
 
@@ -157,6 +162,8 @@ def used(event: Event, look: Look) -> Evidence:
 
 
 def never_stuck(run: Run) -> str:
+    if run.has("attach"):
+        return "it moved or computed while laststep looked" if stall_of(run) is None else "it stands elsewhere"
     over = run.last("moving-again")
     if over is not None:
         return f"it stood still for {words.span(float(over.get('after') or 0))} once and went on by itself"

@@ -7,11 +7,11 @@ from laststep.look import Thread
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import fit_place, no, progress
-from laststep.rules.stalled._stuck import DEATHS, never_stuck, since, standing, stuck, used
+from laststep.rules.stalled._stuck import DEATHS, SEEN, never_stuck, since, standing, stuck, used
 from laststep.run import Run
 
 
-@rule(needs=("recorder",), outranks=(*DEATHS, "network-stalled"))
+@rule(needs=(SEEN,), outranks=(*DEATHS, "network-stalled"))
 def callback_blocked(run: Run) -> Answer:
     """A callback does not come back.
 

@@ -7,11 +7,11 @@ from laststep.look import Thread
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import no, progress
-from laststep.rules.stalled._stuck import DEATHS, deadlock, never_stuck, since, standing, stuck, used
+from laststep.rules.stalled._stuck import DEATHS, SEEN, deadlock, never_stuck, since, standing, stuck, used
 from laststep.run import Run
 
 
-@rule(needs=("recorder",), outranks=(*DEATHS, "input-blocked", "callback-blocked", "python-blocked"))
+@rule(needs=(SEEN,), outranks=(*DEATHS, "input-blocked", "callback-blocked", "python-blocked"))
 def deadlocked(run: Run) -> Answer:
     """Threads or processes wait for each other, and none can go on.
 

@@ -7,11 +7,11 @@ from laststep.look import Thread
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import fit_place, no, progress
-from laststep.rules.stalled._stuck import DEATHS, never_stuck, on_disk, since, stuck, used
+from laststep.rules.stalled._stuck import DEATHS, SEEN, never_stuck, on_disk, since, stuck, used
 from laststep.run import Run
 
 
-@rule(needs=("recorder",), outranks=(*DEATHS, "input-blocked", "callback-blocked", "python-blocked"))
+@rule(needs=(SEEN,), outranks=(*DEATHS, "input-blocked", "callback-blocked", "python-blocked"))
 def disk_stalled(run: Run) -> Answer:
     """The kernel holds the program in its file system: the disk or the network file system does not answer.
 

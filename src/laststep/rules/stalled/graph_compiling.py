@@ -7,11 +7,11 @@ from laststep.look import Look
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import fit_place, no
-from laststep.rules.stalled._stuck import last_look, used
+from laststep.rules.stalled._stuck import SEEN, last_look, used
 from laststep.run import Run
 
 
-@rule(needs=("recorder",))
+@rule(needs=(SEEN,))
 def graph_compiling(run: Run) -> Answer:
     """TensorFlow traces or compiles: this is slow, but it is not stuck.
 
@@ -41,8 +41,10 @@ def graph_compiling(run: Run) -> Answer:
     what = "compiles the step" if jit else "builds or computes the first step"
     if look.doing == "trace":
         what = "traces the model"
+    lasted = words.span(look.seconds)
+    lasted = f"at least {lasted}" if event.get("watched") else f"{lasted} so far"
     return Finding(
-        cause=f"TensorFlow {what}: slow, not stuck ({words.span(look.seconds)} so far).",
+        cause=f"TensorFlow {what}: slow, not stuck ({lasted}).",
         confidence=Confidence.LIKELY if look.doing == "trace" or jit else Confidence.POSSIBLE,
         evidence=(Evidence(_stack(look), (event,)), used(event, look)),
         remedies=(Remedy("Wait: it ends by itself"), *_without_xla(jit)),

@@ -8,11 +8,11 @@ from laststep.look import Look, Place
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import fit_place, no, progress, short_message
-from laststep.rules.stalled._stuck import DEATHS, never_stuck, since, standing, stuck, used
+from laststep.rules.stalled._stuck import DEATHS, SEEN, never_stuck, since, standing, stuck, used
 from laststep.run import Run
 
 
-@rule(needs=("recorder",), outranks=(*DEATHS, "network-stalled", "input-starved", "unhandled-exception"))
+@rule(needs=(SEEN,), outranks=(*DEATHS, "network-stalled", "input-starved", "unhandled-exception"))
 def input_blocked(run: Run) -> Answer:
     """A training step waits for data that never comes.
 

@@ -6,11 +6,11 @@ from laststep.finding import Confidence, Finding, Remedy
 from laststep.look import Look
 from laststep.rule import Answer, rule
 from laststep.rules._shared import no, progress
-from laststep.rules.stalled._stuck import DEATHS, SOCKET, never_stuck, since, stall_of, standing, used
+from laststep.rules.stalled._stuck import DEATHS, SEEN, SOCKET, never_stuck, since, stall_of, standing, used
 from laststep.run import Run
 
 
-@rule(needs=("recorder",), outranks=DEATHS)
+@rule(needs=(SEEN,), outranks=DEATHS)
 def network_stalled(run: Run) -> Answer:
     """The program waits for another machine that does not answer.
 

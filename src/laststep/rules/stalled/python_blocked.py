@@ -7,13 +7,13 @@ from laststep.look import Look
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import no, progress
-from laststep.rules.stalled._stuck import DEATHS, never_stuck, since, standing, stuck, used
+from laststep.rules.stalled._stuck import DEATHS, SEEN, never_stuck, since, standing, stuck, used
 from laststep.run import Run
 
 FROZEN = 5.0  # seconds without a beat
 
 
-@rule(needs=("recorder",), outranks=(*DEATHS, "network-stalled"))
+@rule(needs=(SEEN,), outranks=(*DEATHS, "network-stalled"))
 def python_blocked(run: Run) -> Answer:
     """The main thread sits in the program's own code and does not come back to training.
 

@@ -8,11 +8,11 @@ from laststep.look import Place, Thread
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import fit_place, no, progress
-from laststep.rules.stalled._stuck import DEATHS, never_stuck, ranks, since, stuck, used
+from laststep.rules.stalled._stuck import DEATHS, SEEN, never_stuck, ranks, since, stuck, used
 from laststep.run import Run
 
 
-@rule(needs=("recorder",), outranks=DEATHS)
+@rule(needs=(SEEN,), outranks=DEATHS)
 def waiting_for_rank(run: Run) -> Answer:
     """This process waits in a collective for another rank that does not come.
 

@@ -1,0 +1,272 @@
+"""A process that somebody else started: what it is, whether it may be looked at, what it holds open."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from laststep.blackbox.claim import claimant, start_time
+from laststep.blackbox.folder import HOME_NAME, is_run, user_data_directory
+from laststep.supervisor import host
+from laststep.supervisor.launch import environment_worth_keeping, hide_secrets
+from laststep.supervisor.stacks import spy
+
+MOST_GROUPS = 4
+_IS_PYTHON = re.compile(r"(?:^|/)(?:lib)?(?:python|pypy)(\d(?:\.\d+)?)?[^/]*$")
+_LIBRARY = re.compile(r"python(\d\.\d+)")
+_RECORD = re.compile(r"(.+)/recorder\.\d+(?:-\d+)?\.jsonl$")
+
+
+class CannotAttach(Exception):
+    """Said to the user in one line."""
+
+
+def check_is_there(pid: int) -> None:
+    """Raise where there is nothing that could be looked at."""
+    if not host.HAS_PROC:
+        raise CannotAttach("`laststep attach` reads /proc, which this system does not have: Linux only so far")
+    state = state_of(pid)
+    if not state:
+        raise CannotAttach(f"there is no process {pid} (it may have ended; `pgrep -af python` lists those there are)")
+    group = status(pid, "Tgid")
+    if group and int(group) != pid:
+        raise CannotAttach(f"{pid} is a thread of process {group}: laststep attach {group}")
+    if state in "ZX":
+        parent = status(pid, "PPid")
+        raise CannotAttach(
+            f"process {pid} has ended already: a zombie, of which its parent {parent} ({host.who(int(parent or 0))}) "
+            "has not yet taken the exit status"
+        )
+    if state == "T":
+        raise CannotAttach(stopped(pid))
+    _is_not_laststep(pid)
+    if state == "t":
+        tracer = status(pid, "TracerPid")
+        raise CannotAttach(f"a debugger holds process {pid}: process {tracer} ({host.who(int(tracer or 0))})")
+
+
+def _is_not_laststep(pid: int) -> None:
+    """The supervisor of a run has the program's name in its command line too."""
+    if not any("laststep" in word for word in _words(pid, "cmdline")):
+        return
+    for child in host.descendants(pid)[1:]:
+        folder = run_folder_of(child)
+        if folder is not None:
+            raise CannotAttach(
+                f"process {pid} is laststep itself, which records process {child}: laststep why {folder.name}, or "
+                f"laststep attach {child}"
+            )
+
+
+def stopped(pid: int, at: str = "") -> str:
+    where = f"; it stands at {at}" if at else ""
+    return (
+        f"process {pid} is stopped: somebody sent it SIGSTOP, or pressed Ctrl-Z in its terminal{where}. "
+        f"It goes on with: kill -CONT {pid}"
+    )
+
+
+def state_of(pid: int) -> str:
+    """The kernel's letter: R, S, D, T, Z …; "" for no process."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0].decode()
+    except (OSError, IndexError):
+        return ""
+
+
+def status(pid: int, name: str, task: int | None = None) -> str:
+    try:
+        lines = Path(f"/proc/{pid}/task/{task}/status" if task else f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return ""
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith(f"{name}:")), "")
+
+
+def switches(pid: int) -> dict[int, int]:
+    """How often each thread was put on a processor so far: one that is blocked is not."""
+    found = {}
+    for name in _listed(f"/proc/{pid}/task"):
+        counted = [status(pid, kind, int(name)) for kind in ("voluntary_ctxt_switches", "nonvoluntary_ctxt_switches")]
+        if all(text.isdigit() for text in counted):
+            found[int(name)] = sum(int(text) for text in counted)
+    return found
+
+
+def _listed(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def why_not(pid: int, told: str) -> str:
+    """Why the stacks of this process can't be read, and what to do."""
+    if "not installed" in told:
+        return "py-spy is needed to look into a process: pip install py-spy"
+    if not _may_look(pid) or "ermission" in told:
+        return _not_permitted(pid)
+    if not is_python(pid):
+        python = [child for child in host.descendants(pid)[1:] if is_python(child)]
+        here = "; ".join(f"its child {child} is: laststep attach {child}" for child in python[:3])
+        return f"process {pid} ({host.who(pid)}) is not a Python process" + (f"; {here}" if here else "")
+    return f"the stacks of process {pid} could not be read ({told.removeprefix('py-spy: ').removeprefix('Error: ')})"
+
+
+def can_be_read(pid: int) -> bool:
+    """Whether a read that failed is worth another try."""
+    return spy() is not None and _may_look(pid) and is_python(pid)
+
+
+def _may_look(pid: int) -> bool:
+    """The kernel asks the same of whoever opens a process's memory as of who reads its stacks."""
+    try:
+        with open(f"/proc/{pid}/mem", "rb"):
+            return True
+    except OSError:
+        return False
+
+
+def _not_permitted(pid: int) -> str:
+    try:
+        owner = Path(f"/proc/{pid}").stat().st_uid
+    except OSError:
+        return f"process {pid} ended"
+    sudo = f'sudo "$(which laststep)" attach {pid}'
+    if owner != os.geteuid() and os.geteuid() != 0:
+        return f"process {pid} belongs to {_user(owner)}, not to you: {sudo}"
+    scope = _number("/proc/sys/kernel/yama/ptrace_scope")
+    if scope == 3:
+        return "this machine forbids looking into any process (kernel.yama.ptrace_scope is 3, until it boots anew)"
+    if scope and os.geteuid() != 0:
+        return (
+            f"this machine lets only root look into a process (kernel.yama.ptrace_scope is {scope}): {sudo}, "
+            'or once and for all: sudo setcap cap_sys_ptrace=eip "$(which py-spy)"'
+        )
+    return (
+        f"looking into process {pid} is not permitted here. In a container the right is missing: docker run "
+        "--cap-add SYS_PTRACE …, or in Kubernetes securityContext.capabilities.add: [SYS_PTRACE]; elsewhere: " + sudo
+    )
+
+
+def _user(number: int) -> str:
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return f"user {number}"
+
+
+def _number(path: str) -> int:
+    try:
+        return int(Path(path).read_text())
+    except (OSError, ValueError):
+        return 0
+
+
+def is_python(pid: int) -> bool:
+    return bool(_IS_PYTHON.search(_link(pid, "exe"))) or "libpython" in _maps(pid)
+
+
+def python_version(pid: int) -> str:
+    found = _LIBRARY.search(_link(pid, "exe")) or _LIBRARY.search(_maps(pid))
+    return found[1] if found else ""
+
+
+def has_tensorflow(pid: int) -> bool:
+    return "/tensorflow/" in _maps(pid)
+
+
+def _link(pid: int, name: str) -> str:
+    try:
+        return os.readlink(f"/proc/{pid}/{name}").removesuffix(" (deleted)")
+    except OSError:
+        return ""
+
+
+def _maps(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/maps").read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+def launch_of(pid: int) -> dict[str, Any]:
+    """What a supervisor would have written at its start."""
+    return {
+        "command": hide_secrets(_words(pid, "cmdline")),
+        "cwd": _link(pid, "cwd"),
+        "host": os.uname().nodename,
+        "environment": environment_worth_keeping(
+            {name: value for name, _, value in (word.partition("=") for word in _words(pid, "environ"))}
+        ),
+    }
+
+
+def _words(pid: int, name: str) -> list[str]:
+    try:
+        raw = Path(f"/proc/{pid}/{name}").read_bytes()
+    except OSError:
+        return []
+    return [word.decode("utf-8", "replace") for word in raw.rstrip(b"\0").split(b"\0") if word]
+
+
+def began(pid: int) -> float:
+    import psutil
+
+    try:
+        return float(psutil.Process(pid).create_time())
+    except psutil.Error:
+        return 0.0
+
+
+def files_of(pid: int) -> dict[str, Any]:
+    """How many files are open, of how many, and where most of them are."""
+    links = [_link(pid, f"fd/{name}") for name in _listed(f"/proc/{pid}/fd")]
+    if not links:
+        return {}
+    groups = Counter(_kind(link) for link in links if link)
+    try:
+        limits = Path(f"/proc/{pid}/limits").read_text()
+    except OSError:
+        limits = ""
+    most = re.search(r"^Max open files\s+(\d+)", limits, re.MULTILINE)
+    return {
+        "count": len(links),
+        "limit": int(most[1]) if most else None,
+        "groups": [{"what": what, "count": count} for what, count in groups.most_common(MOST_GROUPS)],
+    }
+
+
+def holds(pid: int, beginning: str) -> bool:
+    """Whether a file of which the path begins so is open."""
+    return any(_link(pid, f"fd/{name}").startswith(beginning) for name in _listed(f"/proc/{pid}/fd"))
+
+
+def _kind(link: str) -> str:
+    if not link.startswith("/"):
+        kind = link.partition(":")[0]
+        return kind if kind in ("socket", "pipe") else ""
+    return "device" if link.startswith("/dev/") else os.path.dirname(link)
+
+
+def run_folder_of(pid: int) -> Path | None:
+    """The folder into which laststep already records this process."""
+    held = {found[1] for name in _listed(f"/proc/{pid}/fd") if (found := _RECORD.match(_link(pid, f"fd/{name}")))}
+    near = [Path(_link(pid, "cwd")) / HOME_NAME, user_data_directory()]
+    below = [folder for home in near for folder in _runs_in(home)]
+    return next((folder for folder in [*map(Path, sorted(held)), *below] if claimant(str(folder)) == pid), None)
+
+
+def _runs_in(home: Path) -> list[Path]:
+    try:
+        return [folder for folder in home.iterdir() if is_run(folder)]
+    except OSError:
+        return []
+
+
+def identity(pid: int) -> str:
+    """Names one process for good; "" once it is gone or only a zombie is left."""
+    return start_time(pid) if state_of(pid) not in ("", "Z", "X") else ""
