@@ -35,6 +35,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "fit": "a fit (or evaluate, predict) began, and what was asked of it",
         "model": "the model's figures, once it is built",
         "dataset": "a dataset that a hand-written loop goes through: its stages, and where",
+        "setup": "how training is set up: TensorFlow's threads and devices, the ranks it is part of",
         "epoch": "an epoch ended, with its metrics",
         "validation": "a validation or an evaluate with a number of steps ended: batches asked for and delivered",
         "fit-end": "a fit came to its own end",

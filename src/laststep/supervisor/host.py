@@ -112,6 +112,40 @@ def moved_bytes(pid: int) -> float:
         return 0.0
 
 
+def major_faults(pid: int) -> int | None:
+    """Pages that had to be read from a disk because they were not in memory (any more), so far."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            return int(stat.read().rpartition(b")")[2].split()[9])
+    except (OSError, IndexError):
+        return None
+
+
+def queueing(pid: int) -> list[float] | None:
+    """[seconds that its threads ran, seconds that they were ready to run and waited for a core], of those alive."""
+    ran = waited = 0
+    try:
+        for task in os.listdir(f"/proc/{pid}/task")[:512]:
+            with open(f"/proc/{pid}/task/{task}/schedstat", "rb") as counters:
+                values = counters.read().split()
+            ran, waited = ran + int(values[0]), waited + int(values[1])
+    except (OSError, IndexError, ValueError):
+        return None
+    return [round(ran / 1e9, 3), round(waited / 1e9, 3)]
+
+
+def listener(port: int) -> int | None:
+    """The process on this machine that listens on a TCP port."""
+    import psutil
+
+    try:
+        found = psutil.net_connections("tcp")
+    except (psutil.Error, OSError):
+        return None
+    listening = (one for one in found if one.status == psutil.CONN_LISTEN and one.laddr and one.laddr.port == port)
+    return next((one.pid for one in listening if one.pid), None)
+
+
 def cpu_limit(pid: int) -> float | None:
     """Seconds of processor time after which the kernel kills the process, where there is such a limit."""
     try:

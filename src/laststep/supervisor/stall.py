@@ -21,6 +21,7 @@ from laststep.run import Run
 from laststep.supervisor import host
 from laststep.supervisor.feeding import Feeding
 from laststep.supervisor.look import take_look
+from laststep.supervisor.stacks import by_spy
 
 EVERY = 1.0
 # Noticed within 10 s, or 5 times the slowest normal: a beat, a poll and the look itself take up to 2 s of that.
@@ -114,6 +115,7 @@ class Stalls:
             "step": live.beat.step if live.beat else 0,
             "waiting": live.beat.waiting if live.beat else 0.0,
             "beat_age": round(time.time() - live.beat.time, 1) if live.beat else None,
+            "peers": self._peers(recorded),
         } | self._used()
         patience = self._patience(key, Look(told))
         stuck = patience is not None and seconds >= patience
@@ -122,6 +124,18 @@ class Stalls:
         if stuck:
             self._stuck = True
             self._act()
+
+    def _peers(self, own: int) -> list[dict[str, Any]]:
+        """The other ranks of this training that run on this machine, by the ports that TF_CONFIG gives them."""
+        setup = Run.load(self._folder).last("setup")
+        workers = list(setup.get("workers") or []) if setup is not None else []
+        found = []
+        for rank, address in enumerate(workers[:16] if len(workers) > 1 else []):
+            port = address.rpartition(":")[2]
+            pid = host.listener(int(port)) if port.isdigit() else None
+            if pid is not None and pid != own:
+                found.append({"rank": rank, "pid": pid, "threads": by_spy(pid)[0]})
+        return found
 
     def _patience(self, key: str, look: Look) -> float | None:
         """After how many seconds without a move this is stuck; None: it may take as long as it takes."""

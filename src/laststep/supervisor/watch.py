@@ -102,6 +102,8 @@ class Watcher:
             self._next_disk = now + DISK_EVERY
             sample["pressure"] = host.pressure()
             sample["files"] = host.open_files(self.pid)
+            sample["faults"] = host.major_faults(self.pid)
+            sample["queue"] = host.queueing(self.pid)
             self._folders |= set(list(host.folders_written_to(self.pid))[:8])
             disks = [host.disk(folder) for folder in sorted(self._folders)[:8]]
             sample["disks"] = [entry for entry in disks if entry]

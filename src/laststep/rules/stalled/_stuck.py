@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from laststep.event import Event
@@ -107,12 +106,8 @@ def _holds_up(thread: Thread) -> bool:
 
 def ranks(run: Run) -> int:
     """How many processes train together, by TF_CONFIG."""
-    began = run.first("run")
-    try:
-        cluster = json.loads((began.get("environment") or {}).get("TF_CONFIG", "")).get("cluster", {}) if began else {}
-        return sum(len(tasks) for job, tasks in cluster.items() if job in ("worker", "chief"))
-    except (ValueError, AttributeError, TypeError):
-        return 1
+    setup = run.last("setup")
+    return max(1, len(setup.get("workers") or [])) if setup is not None else 1
 
 
 def since(event: Event, look: Look) -> Evidence:

@@ -40,7 +40,7 @@ def waiting_for_rank(run: Run) -> Answer:
     peer = _peer(event)
     missing = f"rank {peer[0]}" if peer else "another rank"
     at = f", which stands at {words.place(peer[1])}" if peer and peer[1] else ""
-    evidence = [since(event, look), Evidence(f"TF_CONFIG names {ranks(run)} ranks", tuple(run.all("run")[:1]))]
+    evidence = [since(event, look), Evidence(f"TF_CONFIG names {ranks(run)} ranks", tuple(run.all("setup")[-1:]))]
     if peer:
         says = f"rank {peer[0]} is on this machine (process {peer[2]}){at}"
         evidence.append(Evidence(says.replace(", which", "; it"), (event,)))

@@ -1,0 +1,48 @@
+"""How training is set up, once it runs: TensorFlow's threads and devices, the ranks it is part of."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+from laststep.recorder import state
+from laststep.recorder.guard import attempt
+
+
+def install() -> None:
+    if state.current is not None:
+        state.current.at_beat.append(_tell)
+
+
+def _tell() -> None:
+    """With the first beat: everything is set by then, and reading it costs the training nothing."""
+    recorder = state.current
+    if recorder is not None:
+        recorder.at_beat.remove(_tell)
+        recorder.event("setup", **_tensorflow(), **_cluster())
+
+
+def _tensorflow() -> dict[str, Any]:
+    tensorflow = sys.modules.get("tensorflow")
+    if tensorflow is None or not hasattr(tensorflow, "config"):
+        return {}
+    threading = tensorflow.config.threading
+    gpus, _ = attempt(lambda: len(tensorflow.config.list_logical_devices("GPU")))
+    return {
+        "inter": threading.get_inter_op_parallelism_threads(),
+        "intra": threading.get_intra_op_parallelism_threads(),
+        "gpus": gpus,
+    }
+
+
+def _cluster() -> dict[str, Any]:
+    """From TF_CONFIG as it is now: programs like to set it themselves."""
+    told, _ = attempt(json.loads, os.environ.get("TF_CONFIG", ""))
+    if not isinstance(told, dict):
+        return {}
+    cluster = told.get("cluster") if isinstance(told.get("cluster"), dict) else {}
+    workers = [str(address) for job in ("chief", "worker") for address in (cluster or {}).get(job, [])]
+    task = told.get("task") if isinstance(told.get("task"), dict) else {}
+    return {"workers": workers[:64], "task": [str((task or {}).get("type")), (task or {}).get("index")]}
