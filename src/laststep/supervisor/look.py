@@ -25,7 +25,7 @@ def take_look(pid: int, tree: list[int], folder: Path | None, *spy: str) -> dict
     used = {tid: (after[tid] - before[tid]) / took for tid in after if tid in before}
     again = by_signal(pid, folder) if folder is not None else []
     for thread in threads:
-        thread.update(blocked_in(pid, thread["tid"]) if thread.get("tid") else {})
+        thread.update(_blocked(pid, thread["tid"]) if thread.get("tid") else {})
         thread["cpu"] = round(used.get(thread.get("tid") or 0, 0.0), 3)
     return {
         "pid": pid,
@@ -39,6 +39,15 @@ def take_look(pid: int, tree: list[int], folder: Path | None, *spy: str) -> dict
         "pressure": host.pressure(),
         "memory": host.memory(),
     }
+
+
+def _blocked(pid: int, tid: int) -> dict[str, Any]:
+    """As blocked_in; a peer that is this very process is no network."""
+    told = blocked_in(pid, tid)
+    port = str(told.get("on", "")).rpartition(":")[2]
+    if str(told.get("on", "")).startswith("socket ") and port.isdigit() and host.listener(int(port)) == pid:
+        told["on"] = "a socket of its own"
+    return told
 
 
 def _processor_times(pid: int) -> dict[int, float]:

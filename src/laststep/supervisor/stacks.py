@@ -15,7 +15,7 @@ from typing import Any
 from laststep.blackbox.reading import read_plain
 from laststep.blackbox.stacks import MOST_THREADS, STACKS, describe_frame, parse_threads, stack_signal
 
-MOST_SECONDS = 5.0
+MOST_SECONDS = 2.0  # py-spy takes 0.05 s; on a process that the kernel holds (state D) it would wait for ever
 MOST_FRAMES = 60
 UNDISTURBED = ("--nonblocking",)  # py-spy then reads the memory of a process that runs on: it is never paused
 # With --locals: the only variables that are kept, and only where they are whole numbers. Others may hold secrets.

@@ -18,9 +18,9 @@ from laststep.recorder.pipeline import describe_stages
 
 PROBE = "data_wait"
 ITERATORS = "tensorflow.python.data.ops.iterator_ops"
-# Only here nothing but the batch is taken in the same graph: elsewhere an op of ours would shift the seeds of
-# random ops, which TensorFlow derives from the number of ops before them.
-TRAINER = "keras.src.backend.tensorflow.trainer"
+# Only in Keras's own steps. Random ops in the same graph are not touched: TensorFlow derives their seeds from how many
+# random ops came before them, not from how many ops.
+TRAINERS = ("keras.src.backend.tensorflow.trainer", "tf_keras.src.engine.training")
 
 _mark: Any = None  # a variable: seconds waited so far; less the time of day while a wait goes on
 _lines: set[tuple[str, int]] = set()  # where datasets were begun that have been described
@@ -103,7 +103,7 @@ def _begin_in_graph(caller: FrameType) -> Any:
     """Minus the time before the batch is taken; plus, in _end_in_graph, the time after."""
     global _mark
     tensorflow = sys.modules["tensorflow"]
-    if state.current is None or caller.f_globals.get("__name__") != TRAINER:
+    if state.current is None or caller.f_globals.get("__name__") not in TRAINERS:
         return None
     if tensorflow.distribute.get_strategy().num_replicas_in_sync != 1:
         return None

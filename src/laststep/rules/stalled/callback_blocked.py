@@ -11,7 +11,7 @@ from laststep.rules.stalled._stuck import DEATHS, SEEN, never_stuck, since, stan
 from laststep.run import Run
 
 
-@rule(needs=(SEEN,), outranks=(*DEATHS, "network-stalled"))
+@rule(needs=(SEEN,), outranks=DEATHS)
 def callback_blocked(run: Run) -> Answer:
     """A callback does not come back.
 

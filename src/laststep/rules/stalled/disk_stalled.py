@@ -36,7 +36,7 @@ def disk_stalled(run: Run) -> Answer:
     event, look = found
     told = on_disk(look) or {}
     on = str(told.get("on") or "")
-    place = Thread(told).place or look.main.place
+    place = Thread(told).place or look.blocked.place
     pressure = float((event.get("pressure") or {}).get("io") or 0.0)
     held = Evidence(f"a thread is held in the kernel (state D){f', at {on}' if on else ''}", (event,))
     waited = Evidence(f"{pressure:.0f} % of the time somebody on this machine waited for a disk", (event,))

@@ -12,7 +12,7 @@ from laststep.rules.stalled._stuck import DEATHS, SEEN, never_stuck, since, stan
 from laststep.run import Run
 
 
-@rule(needs=(SEEN,), outranks=(*DEATHS, "network-stalled", "input-starved", "unhandled-exception"))
+@rule(needs=(SEEN,), outranks=(*DEATHS, "input-starved", "unhandled-exception"))
 def input_blocked(run: Run) -> Answer:
     """A training step waits for data that never comes.
 

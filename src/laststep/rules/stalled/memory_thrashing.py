@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
+from typing import Any
 
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import fit_place, measured, no, progress
-from laststep.rules.stalled._stuck import DEATHS, THRASHING, since, stuck, used
+from laststep.rules.stalled._stuck import DEATHS, since, stuck, used
 from laststep.run import Run
 
-FAULTS, SECONDS = 300.0, 15.0  # pages a second that had to be read again, and for how long
+FEWEST = 4  # samples, five seconds apart, in which memory was full
+FAULTS, MANY_FAULTS = 20.0, 300.0  # a second: each may bring many pages; so many alone are enough
+WAITED = 10.0  # per cent of the time in which somebody waited for memory
 FULL = 0.9  # of the limit
 
 
@@ -39,29 +41,31 @@ def memory_thrashing(run: Run) -> Answer:
         event, look = found
         says = f"somebody waited for memory {float((event.get('pressure') or {}).get('memory') or 0):.0f} % of the time"
         return _finding(run, (since(event, look), Evidence(says, (event,)), used(event, look)))
-    faults = [(sample["t"], sample["faults"]) for sample in run.samples if sample.get("faults") is not None]
-    late = faults[len(faults) // 3 :]
-    if len(late) < 3:
-        return no("too short to tell")
-    seconds = late[-1][0] - late[0][0]
-    rate = (late[-1][1] - late[0][1]) / seconds if seconds else 0.0
-    if rate < FAULTS or seconds < SECONDS or not _is_full(run):
-        return measured(f"{rate:.0f} pages a second had to be read again")
-    says = f"for {words.span(seconds)} {rate:,.0f} pages a second had to be read from disk again"
-    return _finding(run, (Evidence(says, curve=tuple(b[1] - a[1] for a, b in itertools.pairwise(faults))),))
+    full = [sample for sample in run.samples if sample.get("faults") is not None and _is_full(sample)]
+    if len(full) < FEWEST:
+        return no("memory was not full for long")
+    seconds = full[-1]["t"] - full[0]["t"]
+    rate = (full[-1]["faults"] - full[0]["faults"]) / seconds
+    waits = [float((sample.get("pressure") or {}).get("memory") or 0.0) for sample in full]
+    waited = sum(waits) / len(waits)
+    if rate < FAULTS or (waited < WAITED and rate < MANY_FAULTS):
+        return measured(f"{rate:.0f} pages a second had to be read again, somebody waited {waited:.0f} % of the time")
+    says = (
+        f"for {words.span(seconds)} memory was full; {rate:,.0f} times a second a page had to be read from disk again"
+    )
+    waiting = f"somebody on this machine waited for memory {waited:.0f} % of the time"
+    return _finding(run, (Evidence(says), Evidence(waiting, curve=tuple(waits))))
 
 
-def _is_full(run: Run) -> bool:
-    """Most of the time the limit was reached, swap was in use, or somebody waited for memory."""
-    signs = [
-        (group.get("limit") and group.get("used", 0) > FULL * group["limit"])
-        or (machine.get("swap_total", 0) - machine.get("swap_free", 0) > 0.05 * machine.get("total", 1))
-        or float((sample.get("pressure") or {}).get("memory") or 0.0) > THRASHING
-        for sample in run.samples
-        for group, machine in [(sample.get("group") or {}, sample.get("host") or {})]
-    ]
-    late = signs[len(signs) // 3 :]
-    return sum(bool(sign) for sign in late) > 0.5 * len(late)
+def _is_full(sample: dict[str, Any]) -> bool:
+    """The limit is reached, or swap is in use."""
+    group, machine = sample.get("group") or {}, sample.get("host") or {}
+    if group.get("limit") and group.get("used", 0) > FULL * group["limit"]:
+        return True
+    swapped = machine.get("swap_total", 0) - machine.get("swap_free", 0)
+    return bool(swapped > 0.05 * machine.get("total", 1)) or machine.get("available", 1) < 0.03 * machine.get(
+        "total", 1
+    )
 
 
 def _finding(run: Run, evidence: tuple[Evidence, ...]) -> Finding:

@@ -10,7 +10,7 @@ from laststep.rules.stalled._stuck import DEATHS, SEEN, SOCKET, never_stuck, sin
 from laststep.run import Run
 
 
-@rule(needs=(SEEN,), outranks=DEATHS)
+@rule(needs=(SEEN,), outranks=(*DEATHS, "input-blocked", "callback-blocked", "python-blocked"))
 def network_stalled(run: Run) -> Answer:
     """The program waits for another machine that does not answer.
 

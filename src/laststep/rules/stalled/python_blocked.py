@@ -13,7 +13,7 @@ from laststep.run import Run
 FROZEN = 5.0  # seconds without a beat
 
 
-@rule(needs=(SEEN,), outranks=(*DEATHS, "network-stalled"))
+@rule(needs=(SEEN,), outranks=DEATHS)
 def python_blocked(run: Run) -> Answer:
     """The main thread sits in the program's own code and does not come back to training.
 
