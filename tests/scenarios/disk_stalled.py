@@ -30,7 +30,7 @@ def attributes(node):
 
 def answer(code, node, body):
     if code == 26:  # INIT
-        return struct.pack("4I2H2I2H8I", 7, 31, 65536, 0, 8, 8, 65536, 1, 16, *[0] * 9)
+        return struct.pack("4I2H2I2H8I", 7, 31, 65536, 1, 8, 8, 65536, 1, 16, *[0] * 9)
     if code == 1:  # LOOKUP
         return struct.pack("4Q2I", 2, 0, 60, 60, 0, 0) + attributes(2) if body == b"samples.bin\0" else None
     if code == 3:  # GETATTR

@@ -29,4 +29,4 @@ def batches(size=128):
 
 model = keras.Sequential([keras.layers.Dense(32, activation="relu"), keras.layers.Dense(7, activation="softmax")])
 model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
-model.fit(batches(), steps_per_epoch=250, epochs=5, verbose=2)
+model.fit(batches(), steps_per_epoch=250, epochs=8, verbose=2)

@@ -36,4 +36,4 @@ model = keras.Sequential(
     ]
 )
 model.compile(optimizer="adam", loss="sparse_categorical_crossentropy")
-model.fit(dataset, epochs=3, verbose=2)
+model.fit(dataset, epochs=5, verbose=2)

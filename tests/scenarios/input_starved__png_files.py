@@ -51,4 +51,4 @@ model = keras.Sequential(
     ]
 )
 model.compile(optimizer="adam", loss="sparse_categorical_crossentropy")
-model.fit(Images(files), epochs=14, verbose=2)
+model.fit(Images(files), epochs=20, verbose=2)

@@ -33,11 +33,11 @@ def train_step(x, y, learning_rate):
     return loss
 
 
-STEPS = 120
+STEPS = 60
 rng = np.random.default_rng(0)
 for step in range(STEPS):
     x = rng.random((32, 20), dtype="float32")
     learning_rate = 0.05 * (1 + math.cos(math.pi * step / STEPS)) / 2
     loss = train_step(x, x.sum(axis=1), learning_rate)  # <- here
-    if step % 20 == 0:
+    if step % 10 == 0:
         print(f"step {step} loss {float(loss):.4f} lr {learning_rate:.4f}", flush=True)

@@ -17,7 +17,7 @@ def main():
     )
     optimizer = keras.optimizers.SGD(0.01)
     rng = np.random.default_rng(0)
-    for epoch in range(40):
+    for epoch in range(30):
 
         @tf.function
         def train_step(x, y):

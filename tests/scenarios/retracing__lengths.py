@@ -44,7 +44,7 @@ class Trainer:
                 print(f"batch {number}, {tokens.shape[1]} tokens: {float(loss):.3f}", flush=True)
 
 
-def batches(count=100):
+def batches(count=50):
     rng = np.random.default_rng(0)
     for length in rng.permutation(np.arange(10, 10 + count)):
         tokens = rng.integers(0, VOCABULARY, (8, length))

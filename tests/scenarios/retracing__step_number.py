@@ -13,7 +13,7 @@ tf_keras.utils.set_random_seed(19)
 model = tf_keras.Sequential([tf_keras.layers.Dense(32, activation="relu"), tf_keras.layers.Dense(1)])
 model.build((None, 10))
 optimizer = tf_keras.optimizers.SGD(0.05)
-x = tf.random.normal((3200, 10))
+x = tf.random.normal((960, 10))
 dataset = tf.data.Dataset.from_tensor_slices((x, tf.reduce_sum(x, axis=1))).batch(16)
 
 
@@ -29,5 +29,5 @@ def train_step(features, target, step):
 
 for step, (features, target) in enumerate(dataset):
     loss = train_step(features, target, step)  # <- here
-    if step % 50 == 0:
+    if step % 20 == 0:
         print("step", step, "loss", round(float(loss), 4), flush=True)

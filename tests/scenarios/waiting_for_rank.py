@@ -1,7 +1,7 @@
 """Two workers, a hand-written loop under MultiWorkerMirroredStrategy; worker 1 sleeps in Python at step 20.
 
 expect: waiting-for-rank
-exit: SIGTERM
+exit: SIGKILL
 outcome: stopped
 stall: yes
 """

@@ -1,7 +1,7 @@
 """tf_keras fit on two workers; a callback of worker 1 waits for ever, and worker 0 in the next step with it.
 
 expect: waiting-for-rank
-exit: SIGTERM
+exit: SIGKILL
 outcome: stopped
 stall: yes
 when: all
