@@ -51,7 +51,8 @@ def serve():
         _, code, number, node = struct.unpack_from("2I2Q", request)
         if code not in (2, 36, 42):  # FORGET, INTERRUPT, BATCH_FORGET: no answer wanted
             body = answer(code, node, request[40:])
-            os.write(device, struct.pack("IiQ", 16 + len(body or b""), 0 if body is not None else -2, number) + (body or b""))
+            error, body = (-2, b"") if body is None else (0, body)
+            os.write(device, struct.pack("IiQ", 16 + len(body), error, number) + body)
 
 
 if os.fork() == 0:

@@ -39,6 +39,6 @@ if __name__ == "__main__":
     import keras
 
     keras.utils.set_random_seed(3)
-    model = keras.Sequential([keras.layers.Dense(1024, activation="relu"), keras.layers.Dense(512), keras.layers.Dense(1)])
+    model = keras.Sequential([keras.layers.Dense(1024, "relu"), keras.layers.Dense(512), keras.layers.Dense(1)])
     model.compile(optimizer="adam", loss="mse")
     model.fit(scenes(pool), steps_per_epoch=50, epochs=20, verbose=2)

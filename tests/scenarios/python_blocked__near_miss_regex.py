@@ -28,7 +28,7 @@ def train_step(x):
 for step in range(900):
     if step in (400, 700):
         print("cleaning the next file", flush=True)
-        WORDS.match("averybadfilmindeedshowever!")
+        WORDS.match("averybadfilmindeedhowever!")
     loss = train_step(np.random.rand(16, 6).astype("float32"))
     time.sleep(0.002)
 print("done")

@@ -10,7 +10,9 @@ import numpy as np
 import tensorflow as tf
 
 keras.utils.set_random_seed(19)
-model = keras.Sequential([keras.layers.Embedding(500, 16), keras.layers.Conv1D(16, 3, padding="same"), keras.layers.Dense(5)])
+model = keras.Sequential(
+    [keras.layers.Embedding(500, 16), keras.layers.Conv1D(16, 3, padding="same"), keras.layers.Dense(5)]
+)
 optimizer = keras.optimizers.Adam()
 loss_fn = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 model(np.zeros((1, 10), "int64"))
