@@ -18,11 +18,13 @@ import numpy as np
 keras.utils.set_random_seed(9)
 statistics_lock = threading.Lock()
 statistics = {"rows": 0, "seen": 0.0}
+summary_due = threading.Event()
 
 
 def summarise():
     while True:
-        time.sleep(1.5)
+        summary_due.wait()
+        summary_due.clear()
         with statistics_lock:
             statistics["seen"] += statistics["rows"] / 1000
             time.sleep(1.5)
@@ -47,6 +49,8 @@ def batches():
         process.join()
         yield x, x.sum(axis=1)
         seed += 1
+        if seed % 100 == 0:
+            summary_due.set()
 
 
 model = keras.Sequential([keras.layers.Dense(16, activation="relu"), keras.layers.Dense(1)])
