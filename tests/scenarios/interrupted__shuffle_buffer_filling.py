@@ -27,7 +27,7 @@ def records():
 
 
 signature = (tf.TensorSpec((12,), tf.float32), tf.TensorSpec((), tf.float32))
-dataset = tf.data.Dataset.from_generator(records, output_signature=signature).shuffle(50_000).batch(8)
+dataset = tf.data.Dataset.from_generator(records, output_signature=signature).shuffle(3000).batch(8)
 model = keras.Sequential([keras.layers.Dense(16, activation="relu"), keras.layers.Dense(1)])
 model.compile(optimizer="adam", loss="mse")
 model.fit(dataset, epochs=1, verbose=2)
