@@ -1,4 +1,4 @@
-"""A big shuffle buffer takes a good minute to fill from a slow source; then the steps go fast.
+"""A big shuffle buffer takes almost a minute to fill from a slow source; then the steps go fast.
 
 expect: healthy
 exit: 0
@@ -19,7 +19,7 @@ def records():
     rng = np.random.default_rng(0)
     for number in range(4400):
         if number < 4000:
-            time.sleep(0.016)
+            time.sleep(0.012)
         x = rng.random(12, dtype="float32")
         yield x, x.sum()
 

@@ -43,7 +43,7 @@ def train_step(x, y):
     return loss
 
 
-for epoch in range(12):
+for epoch in range(8):
     for x, y in dataset:
         loss = train_step(x, y)
     print(f"epoch {epoch} loss {float(loss):.4f}", flush=True)
