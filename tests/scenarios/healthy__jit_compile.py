@@ -9,7 +9,7 @@ import keras
 import numpy as np
 
 keras.utils.set_random_seed(23)
-DEPTH = 28
+DEPTH = 22
 inputs = keras.Input((16, 16, 3))
 hidden = keras.layers.Conv2D(8, 3, padding="same")(inputs)
 for block in range(DEPTH):

@@ -14,9 +14,18 @@ import keras
 import numpy as np
 
 keras.utils.set_random_seed(31)
-waves = keras.Sequential([*[keras.layers.Dense(48, activation=tf.sin) for _ in range(6)], keras.layers.Dense(1)])
-waves.compile(optimizer=keras.optimizers.Adam(1e-3), loss="mse")
+model = keras.Sequential(
+    [
+        keras.layers.Dense(96, activation="swish"),
+        keras.layers.LayerNormalization(),
+        keras.layers.Dense(96, activation="gelu"),
+        keras.layers.LayerNormalization(),
+        keras.layers.GlobalAveragePooling1D(),
+        keras.layers.Dense(10, activation="softmax"),
+    ]
+)
+model.compile(optimizer="adam", loss="sparse_categorical_crossentropy")
 
-points = np.random.rand(96_000, 2).astype("float32")
-heights = np.sin(9 * points[:, :1]) * np.cos(7 * points[:, 1:])
-waves.fit(points, heights, batch_size=3000, epochs=18, verbose=2)
+spectrograms = np.random.rand(1600, 120, 40).astype("float32")
+labels = np.random.randint(0, 10, 1600)
+model.fit(spectrograms, labels, batch_size=32, epochs=8, verbose=2)
