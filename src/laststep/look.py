@@ -39,6 +39,7 @@ class Thread:
         self.on = str(told.get("on") or "")
         self.state = str(told.get("state") or "")
         self.cpu = float(told.get("cpu") or 0.0)
+        self.wakes: float | None = told.get("wakes")  # when it sleeps: in how many seconds it will wake up
 
     @property
     def ours(self) -> bool:

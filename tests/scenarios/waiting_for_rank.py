@@ -46,12 +46,12 @@ def train_step():
 def load_extra_data(step):
     if rank == 1 and step == 20:
         while not os.path.exists("extra-1.npy"):
-            time.sleep(1)
+            time.sleep(1)  # <- here
 
 
 for step in range(1000):
     load_extra_data(step)
-    loss = train_step()  # <- here
+    loss = train_step()
     time.sleep(0.05)
     if rank == 0 and step % 5 == 0:
         print("step", step, "loss", round(float(loss), 3), flush=True)

@@ -42,8 +42,8 @@ class WriteSummary(tf_keras.callbacks.Callback):
     disk = threading.Semaphore(60)
 
     def on_train_batch_end(self, batch, logs=None):
-        self.disk.acquire()
+        self.disk.acquire()  # <- here
 
 
 callbacks = [WriteSummary()] if rank == 1 else []
-model.fit(train, steps_per_epoch=40, epochs=10, callbacks=callbacks, verbose=2 if rank == 0 else 0)  # <- here
+model.fit(train, steps_per_epoch=40, epochs=10, callbacks=callbacks, verbose=2 if rank == 0 else 0)

@@ -13,13 +13,13 @@ from laststep.supervisor import cgroup, host, moves, target
 from laststep.supervisor.gpu import Gpus
 from laststep.supervisor.look import take_look
 from laststep.supervisor.moves import Glimpse
-from laststep.supervisor.stacks import MOST_FRAMES, UNDISTURBED, by_spy
+from laststep.supervisor.stacks import MOST_FRAMES, by_spy
 from laststep.supervisor.target import CannotAttach
 from laststep.supervisor.watch import measure
 
 EVERY = 1.0
 LAST_LOOK = 1.5  # seconds that the last, closer look takes
-SPY = (*UNDISTURBED, "--locals")
+SPY = ("--locals",)
 TRIES = 6  # reads for one look
 OUTERMOST = ("<module>", "_run_module_as_main")
 GPU_BUSY = 5  # per cent

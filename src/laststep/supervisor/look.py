@@ -19,6 +19,7 @@ TELLING = {"read", "write", "recv", "send", "connect", "open", "lock-file", "syn
 def take_look(pid: int, tree: list[int], folder: Path | None, *spy: str) -> dict[str, Any]:
     """About a second long; the process goes on, but for the milliseconds in which its stacks are read."""
     threads, because = read_stacks(pid, folder, *spy)
+    asleep = {thread["tid"]: _blocked(pid, thread["tid"]).get("wakes") for thread in threads if thread.get("tid")}
     before, began = _processor_times(pid), time.monotonic()
     time.sleep(APART)
     after, took = _processor_times(pid), time.monotonic() - began
@@ -26,6 +27,9 @@ def take_look(pid: int, tree: list[int], folder: Path | None, *spy: str) -> dict
     again = by_signal(pid, folder) if folder is not None else []
     for thread in threads:
         thread.update(_blocked(pid, thread["tid"]) if thread.get("tid") else {})
+        slept = asleep.get(thread.get("tid"))
+        if "wakes" in thread and (slept is None or abs(slept - took - thread["wakes"]) > 0.3):
+            del thread["wakes"]  # another sleep than a second ago: a loop of short ones has no end of its own
         thread["cpu"] = round(used.get(thread.get("tid") or 0, 0.0), 3)
     return {
         "pid": pid,

@@ -17,7 +17,9 @@ from laststep.blackbox.stacks import MOST_THREADS, STACKS, describe_frame, parse
 
 MOST_SECONDS = 2.0  # py-spy takes 0.05 s; on a process that the kernel holds (state D) it would wait for ever
 MOST_FRAMES = 60
-UNDISTURBED = ("--nonblocking",)  # py-spy then reads the memory of a process that runs on: it is never paused
+# py-spy then reads the memory of a process that runs on. Otherwise it pauses it, and a thread that the kernel holds in
+# a dead file system would keep all the others paused.
+UNDISTURBED = "--nonblocking"
 # With --locals: the only variables that are kept, and only where they are whole numbers. Others may hold secrets.
 COUNTERS = frozenset(
     ("epoch", "epochs", "initial_epoch", "step", "begin_step", "end_step", "steps", "steps_per_epoch", "iteration", "i")
@@ -41,7 +43,7 @@ def by_spy(pid: int, *more: str) -> tuple[list[dict[str, Any]], str]:
         return [], "py-spy is not installed"
     try:
         done = subprocess.run(
-            [program, "dump", "--json", "--pid", str(pid), *more],
+            [program, "dump", "--json", UNDISTURBED, "--pid", str(pid), *more],
             capture_output=True, timeout=MOST_SECONDS, check=False,
         )  # fmt: skip
         told = json.loads(done.stdout) if done.returncode == 0 else []

@@ -28,8 +28,11 @@ EVERY = 1.0
 FLOOR, TIMES = 8.0, 4.0
 BUSY_FLOOR = 60.0  # who computes may well be getting somewhere
 FROZEN, FROZEN_FLOOR = 5.0, 15.0  # one call into C that lets no other thread run, not even our beat
+LONG_SLEEP = 60.0  # who sleeps for longer is taken to be stuck
 # The first time of a phase nobody knows what is normal. Idle all the while, and in what:
 FIRST_TIME = {"sleep": 30.0, "network": 20.0, "": FLOOR}
+# Phases of many moves, of which one or two tell what is normal; the others are known when they are over.
+REPEATED = ("step", "loop", "validation", "evaluate", "predict")
 LOOKS = (20.0, 30.0, 60.0, 120.0)
 LOOK_EVERY = 300.0
 WINDOW = 6  # polls over which use is measured
@@ -63,6 +66,8 @@ class Stalls:
         self._token: Any = None
         self._key = ""
         self._moved = time.time()
+        self._longest = 0.0  # without a move in the phase that goes on
+        self._slept = False  # a sleep has been waited for already
         self._next_look = 0.0
         self._stuck = False
         self.stopped = False  # whether we ended the program because it was stuck
@@ -95,11 +100,14 @@ class Stalls:
 
     def _progress(self, token: Any, key: str, now: float) -> None:
         waited = now - self._moved
-        if self._token is not None:
-            self._slowest[self._key] = max(self._slowest.get(self._key, 0.0), waited)
+        self._longest = max(self._longest, waited)
+        if self._token is not None and (key != self._key or key in REPEATED):
+            self._slowest[self._key] = max(self._slowest.get(self._key, 0.0), self._longest)
+            self._longest = 0.0
         if self._stuck:
             self._journal.write("moving-again", {"after": round(waited, 1), "phase": self._key})
         self._token, self._key, self._moved, self._stuck = token, key, now, False
+        self._slept = False
         self._next_look = self._after or max(FLOOR, TIMES * self._slowest.get(key, 0.0))
 
     def _look(self, live: Live, key: str) -> None:
@@ -117,7 +125,14 @@ class Stalls:
             "beat_age": round(time.time() - live.beat.time, 1) if live.beat else None,
             "peers": self._peers(recorded),
         } | self._used()
-        patience = self._patience(key, Look(told))
+        look = Look(told)
+        wakes = look.blocked.wakes
+        if not self._after and not self._slept and wakes is not None and wakes < LONG_SLEEP:
+            self._slept = True  # on purpose, and it will be over: then one sees
+            self._journal.write("look", told)
+            self._next_look = seconds + max(wakes, 0.0) + 2 * EVERY
+            return
+        patience = self._patience(key, look)
         stuck = patience is not None and seconds >= patience
         self._journal.write("stall" if stuck else "look", told)
         self._next_look = _next(seconds, patience)
@@ -213,12 +228,12 @@ def in_loop(where: dict[str, Any], frames: list[dict[str, Any]]) -> bool:
 
 def _in_what(look: Look) -> str:
     """What an idle process is in, as far as it tells how long one would wait before calling it stuck."""
-    calls = {(thread.call, thread.on.partition(" ")[0]) for thread in look.threads if thread.place and not thread.ours}
-    if any(call == "sleep" for call, _ in calls):
+    if look.blocked.wakes is not None:
+        return ""  # for so long that nobody means it
+    calls = {thread.call for thread in look.threads if thread.place and not thread.ours}
+    if "sleep" in calls:
         return "sleep"
-    if any(call in ("recv", "connect", "wait", "read", "poll", "select", "epoll") for call, _ in calls):
-        return "network"
-    return ""
+    return "network" if calls & {"recv", "connect", "wait", "read", "poll", "select", "epoll"} else ""
 
 
 def _next(seconds: float, patience: float | None) -> float:

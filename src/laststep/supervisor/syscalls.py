@@ -6,6 +6,7 @@ import os
 import platform
 import socket
 import struct
+import time
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ _ARM = {
 _NAMES = {"x86_64": _X86, "aarch64": _ARM}.get(platform.machine(), {})
 ON_A_FILE = {"read", "write", "recv", "send", "connect", "accept", "lock-file", "sync"}
 PATH_BYTES = 1024
+TIMER_ABSTIME = 1
 
 
 def blocked_in(pid: int, tid: int) -> dict[str, Any]:
@@ -36,7 +38,10 @@ def blocked_in(pid: int, tid: int) -> dict[str, Any]:
     if words[0] == "running" or not words[0].isdigit() or len(words) < 7:
         return {"state": state, "call": "", "on": ""}
     call = _NAMES.get(int(words[0]), "")
-    return {"state": state, "call": call, "on": _object(pid, call, [int(word, 16) for word in words[1:7]])}
+    arguments = [int(word, 16) for word in words[1:7]]
+    told = {"state": state, "call": call, "on": _object(pid, call, arguments)}
+    wakes = _wakes(pid, arguments) if call == "sleep" else None
+    return told if wakes is None else told | {"wakes": wakes}
 
 
 def _object(pid: int, call: str, arguments: list[int]) -> str:
@@ -49,6 +54,16 @@ def _object(pid: int, call: str, arguments: list[int]) -> str:
         first = _memory(pid, arguments[0], 4)
         return describe_descriptor(pid, struct.unpack("<i", first)[0]) if len(first) == 4 else ""
     return ""
+
+
+def _wakes(pid: int, arguments: list[int]) -> float | None:
+    """In how many seconds a sleep that has an end (clock_nanosleep until a time, as Python's) will be over."""
+    clock, flags, request = arguments[:3]
+    told = _memory(pid, request, 16) if clock == time.CLOCK_MONOTONIC and flags == TIMER_ABSTIME else b""
+    if len(told) < 16:
+        return None
+    seconds, nanoseconds = struct.unpack("<qq", told)
+    return float(round(seconds + nanoseconds / 1e9 - time.monotonic(), 1))
 
 
 def _memory(pid: int, address: int, size: int) -> bytes:

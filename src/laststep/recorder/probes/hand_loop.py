@@ -28,12 +28,12 @@ NAN = math.nan
 
 
 class _Thread(threading.local):
-    traced = 0  # what the function being traced in this thread does
     loss = NAN
 
 
 _thread = _Thread()
 _functions: dict[int, int] = {}  # by the id of their code, which TensorFlow keeps
+_traced = 0  # what the function being traced does; a distribution strategy traces it in a thread of its own
 _lead: Any = None
 _lead_rank = 0
 _rival: Any = None
@@ -53,7 +53,7 @@ def _watch_optimizer(kind: str, method: str, module: ModuleType) -> None:
 def _watch_functions(module: ModuleType) -> None:
     # TensorFlow tells this object after each call whether it traced: again no frame of ours during the call.
     manager = module._FrequentTracingDetectorManager
-    after(PROBE, manager, "called_with_tracing", _traced)
+    after(PROBE, manager, "called_with_tracing", _after_trace)
     after(PROBE, manager, "called_without_tracing", _called)
 
 
@@ -67,10 +67,11 @@ def _in_keras() -> bool:
 
 
 def _gradient(result: Any, tape: Any, target: Any, *args: Any, **kwargs: Any) -> None:
+    global _traced
     if _in_keras():
         return
     if not _eager():
-        _thread.traced = max(_thread.traced, GRADIENT)
+        _traced = max(_traced, GRADIENT)
         return
     if state.current is not None and state.current.loss_is_cheap():
         _thread.loss = cheap_number(target)
@@ -78,20 +79,22 @@ def _gradient(result: Any, tape: Any, target: Any, *args: Any, **kwargs: Any) ->
 
 
 def _applied(result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
+    global _traced
     if _in_keras():
         return
     if not _eager():
-        _thread.traced = APPLY
+        _traced = APPLY
         return
     _seen(id(optimizer), APPLY, 3)
 
 
-def _traced(result: Any, manager: Any, key: Any, *args: Any) -> None:
+def _after_trace(result: Any, manager: Any, key: Any, *args: Any) -> None:
+    global _traced
     if _in_keras():
         return
-    if _thread.traced:
-        _functions[id(key)] = max(_functions.get(id(key), 0), _thread.traced)
-        _thread.traced = 0
+    if _traced:
+        _functions[id(key)] = max(_functions.get(id(key), 0), _traced)
+        _traced = 0
     _called(result, manager, key)
 
 

@@ -14,7 +14,7 @@ from laststep.run import Run
 
 # What TensorFlow makes of an exception in Python code that it calls: its class and text, then its traceback.
 _INSIDE = re.compile(
-    r"(?P<type>\b[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning|Iteration)): "
+    r"(?P<type>\b(?:[A-Za-z_][\w.]*)?(?:Error|Exception|Interrupt|Exit|Warning|Iteration|Empty|Full)): ?"
     r"(?P<message>[^\n]*)\nTraceback \(most recent call last\):\n"
     r"(?P<stack>[\s\S]*)"
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._memory import memory_kill
-from laststep.rules._shared import killed_with, measured, no, progress, reported, sender, sent_by_itself
+from laststep.rules._shared import killed_with, measured, no, progress, reported, sender, sent_by_itself, stopped_by_us
 from laststep.run import Run
 
 MEANINGS = {
@@ -42,6 +42,8 @@ def killed_by_signal(run: Run) -> Answer:
         host-out-of-memory ("137 means out of memory" is folklore: it means SIGKILL), terminated (SIGTERM),
         interrupted (Ctrl-C).
     """
+    if stopped_by_us(run):
+        return no("laststep itself stopped it, as asked, because it was stuck")
     name = run.signal or ("SIGKILL" if killed_with(run, 9, "SIGKILL") else None)
     if name is None and not run.vanished:
         return no("no signal ended the process")

@@ -1,6 +1,6 @@
 """After every 50 quick batches a shard is loaded and sorted for eight seconds.
 
-expect: healthy
+expect: input-starved
 exit: 0
 outcome: finished
 """
