@@ -1,6 +1,6 @@
 """Every batch takes its generator twelve seconds: slow from the start, never stuck.
 
-expect: healthy
+expect: input-starved
 exit: 0
 outcome: finished
 when: all
