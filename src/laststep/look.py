@@ -24,7 +24,11 @@ WAITS = {
 EXECUTE = "quick_execute"
 TRACING = ("func_graph_from_py_func", "_create_concrete_function", "from_func_graph")
 SAVING = ("save_model", "save_weights_only", "save_weights", "write_checkpoint")
-PIPELINE = ("script_ops.py", "py_dataset_adapter.py", "from_generator_op.py", "generator_data_adapter.py")
+PIPELINE = (
+    *("script_ops.py", "from_generator_op.py"),
+    *("py_dataset_adapter.py", "generator_data_adapter.py", "data_adapter_utils.py", "data_adapter.py"),
+    *("epoch_iterator.py", "array_data_adapter.py", "tf_dataset_adapter.py", "torch_data_loader_adapter.py"),
+)
 ITERATOR = "iterator_ops.py"
 
 

@@ -1,4 +1,4 @@
-"""Runs that really died on a GPU, recorded there (an H200; Keras on JAX and on PyTorch), and diagnosed here."""
+"""Runs that really died, or crept along, beside a GPU, recorded there (an H200; Keras on JAX and on PyTorch), and diagnosed here."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ EXPECTED = {
     "gpu_memory_fragmented_torch": ("gpu-memory-fragmented", "frag_torch.py", 7, "33.1 GB of 150.1 GB were in use"),
     "gpu_memory_held_torch": ("gpu-memory-held", "small_torch.py", 11, "119.72"),
     "gpu_out_of_memory_jax": ("gpu-out-of-memory", "oom_jax.py", 12, "128.02GiB"),
+    "gpu_unused_jax": ("gpu-unused", "unused_jax.py", 8, "0 % busy at most over 30 s"),
     "gpu_out_of_memory_torch": ("gpu-out-of-memory", "oom_torch.py", 12, "at most 1102 fit"),
 }
 

@@ -144,7 +144,10 @@ def _optimizer(asked: Any, model: Any) -> dict[str, Any]:
 def learning_rate(optimizer: Any) -> float:
     """The rate where it is a plain variable; NaN for a schedule, which would have to be called."""
     rate: Any = getattr(getattr(optimizer, "inner_optimizer", optimizer), "_learning_rate", None)
-    return float(rate.numpy()) if hasattr(rate, "numpy") and not callable(rate) else math.nan
+    if not hasattr(rate, "numpy") or callable(rate):
+        return math.nan
+    value, _ = attempt(rate.numpy)  # with JAX the variables hold nothing while fit goes on
+    return math.nan if value is None else float(value)
 
 
 def _compiled(asked: Any, model: Any) -> dict[str, Any]:

@@ -68,11 +68,14 @@ def gpu_unused(run: Run) -> Answer:
         cause="A GPU is there and stays idle: training runs on the CPU.",
         confidence=Confidence.LIKELY,
         evidence=tuple(evidence),
-        remedies=(
-            Remedy(
-                "Install the build for the GPU and see what is printed at the start",
-                'pip install "tensorflow[and-cuda]"',
-            ),
-        ),
+        remedies=(_remedy(run),),
         where=fit_place(run),
     )
+
+
+def _remedy(run: Run) -> Remedy:
+    libraries = {name for event in run.all("versions") for name in event.data}
+    if "tensorflow" in libraries:
+        does = "Install the build for the GPU and see what is printed at the start"
+        return Remedy(does, 'pip install "tensorflow[and-cuda]"')
+    return Remedy("Let the framework see the card: its build for the GPU, JAX_PLATFORMS, CUDA_VISIBLE_DEVICES")

@@ -64,7 +64,7 @@ def _in_main(look: Look) -> Place | None:
 
 
 def _cause(look: Look, place: Place | None, native: Evidence | None) -> str:
-    if place is not None and look.blocked is not look.main:
+    if place is not None and (look.blocked is not look.main or look.idle):
         return f"Training waits for data: the input pipeline is stuck in {words.place(place)}."
     if native is not None:
         return f"Training waits for data: {native.says}."
