@@ -79,7 +79,7 @@ def outcome(run: Run, findings: list[Finding]) -> str:
     """finished, stopped, crashed or running, from how the process ended; unknown when a log does not say."""
     if run.alive:
         return "running"
-    symptom = findings[0].symptom if findings else ""
+    symptom = next((finding.symptom for finding in findings if finding.symptom != "leaked"), "")  # a leak ends nothing
     if run.signal in FATAL:
         return "crashed"
     if run.signal is not None or run.vanished:

@@ -21,6 +21,7 @@ class Settings(NamedTuple):
     quiet: bool = False
     keep_runs: int = 50
     keep_size: int = 10**9
+    save_before_death: bool = False
 
 
 def read_settings(given: dict[str, Any] | None = None, where: Path | None = None) -> Settings:

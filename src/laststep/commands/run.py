@@ -23,6 +23,12 @@ EXAMPLES = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "laststep run [options] [--] python train.py …"
     parser.add_argument("--quiet", action="store_const", const=True, help="no answer at the end")
+    parser.add_argument(
+        "--save-before-death",
+        action="store_const",
+        const=True,
+        help="save a Keras model once when memory is about to run out, and on SIGTERM",
+    )
     parser.add_argument("--dir", help="where run folders go (default: .laststep here; also LASTSTEP_DIR)")
     parser.add_argument("--keep-runs", type=int, metavar="N", help="how many runs to keep (default: 50)")
     parser.add_argument("--keep-size", metavar="SIZE", help="how much they may take together (default: 1 GB)")
@@ -31,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def split(argv: list[str]) -> tuple[list[str], list[str]]:
     """(our own options, the command): what follows the first word that is not an option of ours is the user's."""
     takes_value = ("--dir", "--keep-runs", "--keep-size")
-    ours = (*takes_value, "--quiet", "--help", "-h")
+    ours = (*takes_value, "--quiet", "--save-before-death", "--help", "-h")
     at = 0
     while at < len(argv) and argv[at].partition("=")[0] in ours:
         at += 2 if argv[at] in takes_value else 1
@@ -43,7 +49,8 @@ def run(asked: argparse.Namespace) -> int:
     if not command:
         print("laststep: what should be run? laststep run python train.py", file=sys.stderr)
         return 2
-    options = {name: getattr(asked, name) for name in ("dir", "quiet", "keep_runs", "keep_size")}
+    names = ("dir", "quiet", "keep_runs", "keep_size", "save_before_death")
+    options = {name: getattr(asked, name) for name in names}
     return run_here(command, read_settings(options))
 
 
@@ -73,7 +80,7 @@ def run_bare(command: list[str]) -> int:
 def run_recorded(command: list[str], folder: Path, settings: Settings) -> int:
     from laststep.supervisor.launch import Supervisor, die_alike
 
-    supervisor = Supervisor(command, folder)
+    supervisor = Supervisor(command, folder, None if settings.quiet else say, settings.save_before_death)
     try:
         code, number = supervisor.run()
     except OSError as error:

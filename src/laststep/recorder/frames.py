@@ -171,7 +171,7 @@ def _loop_that_sets(error: BaseException, walked: list[TracebackType]) -> Place 
     if not name or not walked:
         return None
     code, line = walked[-1].tb_frame.f_code, walked[-1].tb_lineno
-    tree = _parse(code.co_filename)
+    tree = parse(code.co_filename)
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
     inside = [
         node for node in ast.walk(tree) if isinstance(node, kinds) and node.lineno <= line <= (node.end_lineno or 0)
@@ -262,7 +262,7 @@ def _handler_around(filename: str, line: int, names: set[str]) -> Place | None:
     import ast
 
     best: ast.ExceptHandler | None = None
-    for node in ast.walk(_parse(filename)):
+    for node in ast.walk(parse(filename)):
         if not isinstance(node, ast.Try) or not _spans(node.body, line):
             continue
         handler = next((h for h in node.handlers if _catches(h.type, names)), None)
@@ -275,7 +275,7 @@ def handler_of(frame: FrameType) -> tuple[str, Place] | None:
     """The `except` in whose body this frame is: (the class it names, its place)."""
     import ast
 
-    for node in ast.walk(_parse(frame.f_code.co_filename)):
+    for node in ast.walk(parse(frame.f_code.co_filename)):
         if isinstance(node, ast.ExceptHandler) and _spans(node.body, frame.f_lineno):
             named = "" if node.type is None else ast.unparse(node.type).rsplit(".", 1)[-1]
             return named, place(frame.f_code.co_filename, node.lineno)
@@ -301,7 +301,7 @@ def deciding_test(frame: FrameType) -> dict[str, Any] | None:
     import ast
 
     best: ast.If | None = None
-    for node in ast.walk(_parse(frame.f_code.co_filename)):
+    for node in ast.walk(parse(frame.f_code.co_filename)):
         if isinstance(node, ast.If) and _spans(node.body, frame.f_lineno):
             if best is None or node.lineno > best.lineno:
                 best = node
@@ -341,7 +341,7 @@ def _assignments(filename: str) -> list[tuple[int, str]]:
 
     found = [
         (node.lineno, part.id)
-        for node in ast.walk(_parse(filename))
+        for node in ast.walk(parse(filename))
         if isinstance(node, ast.Assign)
         for target in node.targets
         for part in ast.walk(target)
@@ -351,7 +351,7 @@ def _assignments(filename: str) -> list[tuple[int, str]]:
 
 
 @functools.lru_cache(maxsize=4)
-def _parse(filename: str) -> Any:
+def parse(filename: str) -> Any:
     import ast
 
     try:

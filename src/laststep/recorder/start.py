@@ -13,7 +13,7 @@ from laststep.recorder.guard import Unsupported, guard, on_failure
 _PROBES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "probes")
 
 
-def start(folder: str, restore: tuple[str, str | None] | None = None) -> bool:
+def start(folder: str, restore: tuple[str, str | None] | None = None, may_save: bool = False) -> bool:
     """Record this process into the folder; False if another living process of the run does already.
 
     `restore` is what sitecustomize took out of the environment: its folder, and PYTHONPATH as it was before.
@@ -22,6 +22,7 @@ def start(folder: str, restore: tuple[str, str | None] | None = None) -> bool:
         return False
     recorder = state.Recorder(folder)
     recorder.handover = restore
+    recorder.may_save = may_save
     state.current = recorder
     recorder.event(
         "recorder",

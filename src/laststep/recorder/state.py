@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from laststep.blackbox.steps import NAN, PHASES, StepWriter
 LONG_STEP = 0.02  # seconds
 PHASE = {name: number for number, name in enumerate(PHASES)}
 # Per kind, in one process: what comes after is counted, not written.
-MOST_EVENTS = {"warning": 200, "stop": 200, "signal-sent": 50, "exit-call": 50, "loop": 50, "trace": 200}
+MOST_EVENTS = {"warning": 200, "stop": 200, "signal-sent": 50, "exit-call": 50, "loop": 50, "trace": 200, "census": 400}
 
 current: Recorder | None = None
 
@@ -39,6 +40,7 @@ class Recorder:
         self.steps: StepWriter | None = None
         self.count = 0
         self.fits = 0
+        self.models: weakref.WeakSet[Any] = weakref.WeakSet()  # that were fitted
         self.open_fits: list[OpenFit] = []
         self.dropped: dict[str, int] = {}
         self._written: dict[str, int] = {}
@@ -53,6 +55,8 @@ class Recorder:
         self.at_beat: list[Callable[[], None]] = []
         self.at_mark: list[Callable[[], None]] = []
         self.at_first_mark: Callable[[], None] = _nothing
+        self.may_save = False  # asked for by --save-before-death
+        self.saver: Any = None  # then what saves, once
 
     def event(self, kind: str, **data: Any) -> None:
         if os.getpid() != self.pid:

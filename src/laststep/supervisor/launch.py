@@ -7,8 +7,9 @@ import re
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import laststep
 from laststep.blackbox import folder as folders
@@ -108,9 +109,13 @@ def wait_for_signal(wanted: list[signal.Signals]) -> Arrived:
 class Supervisor:
     """One launch, from the fork of the relay to the last event. What fails of ours leaves the program alone."""
 
-    def __init__(self, command: list[str], folder: Path) -> None:
+    def __init__(
+        self, command: list[str], folder: Path, say: Callable[[str], None] | None = None, may_save: bool = False
+    ) -> None:
         self.command = full_command(command)
         self.folder = folder
+        self._say = say  # to the user, while the program runs; None: nothing is said
+        self._may_save = may_save
         self._streams = relay.plan()
         self._old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, [*relay.FOR_THE_PROGRAM, signal.SIGCHLD])
         # Before any thread, and before the folder is held, which a fork would share.
@@ -150,7 +155,18 @@ class Supervisor:
         self._autopsy = Autopsy(self._journal, self.folder, gpus, kernel)
         self._autopsy.before(places)
         self._watcher = Watcher(self.pid, self.folder, places, gpus, self._autopsy.note_groups)
+        self._watcher.at_sample.append(self._foresee)
         self._watcher.start()
+
+    def _foresee(self, sample: dict[str, Any]) -> None:
+        """Loaded when training is seen: a program that never trains needs none of it."""
+        if not (sample.get("inside") or {}).get("step"):
+            return
+        from laststep.supervisor.foresee import Foresee
+
+        assert self._watcher is not None
+        foresee = Foresee(self.folder, self.pid, self._journal, self._say, self._may_save)
+        self._watcher.at_sample[self._watcher.at_sample.index(self._foresee)] = foresee.see
 
     def _bury(self) -> None:
         from laststep.supervisor.autopsy import tidy
@@ -177,7 +193,7 @@ class Supervisor:
             return os.posix_spawnp(
                 self.command[0],
                 self.command,
-                recorded_environment(self.folder),
+                recorded_environment(self.folder, self._may_save),
                 file_actions=actions,
                 setsigmask=self._old_mask,
                 setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # which our own Python ignores
@@ -259,10 +275,12 @@ def describe_run(journal: JournalWriter, command: list[str], began: float) -> No
     )
 
 
-def recorded_environment(folder: Path) -> dict[str, str]:
+def recorded_environment(folder: Path, may_save: bool = False) -> dict[str, str]:
     """What makes the program's Python load the recorder; sitecustomize takes it all out again."""
     environ = dict(os.environ)
     environ["LASTSTEP_RECORD"] = str(folder)
+    if may_save:
+        environ["LASTSTEP_MAY_SAVE"] = "1"
     path = environ.get("PYTHONPATH")
     if path is not None:
         environ["LASTSTEP_PYTHONPATH"] = path

@@ -73,6 +73,8 @@ def _go_along(env: Any) -> None:
         return
     here, path = recorder.handover
     env["LASTSTEP_RECORD"] = recorder.folder
+    if recorder.may_save:
+        env["LASTSTEP_MAY_SAVE"] = "1"
     if path is not None:
         env["LASTSTEP_PYTHONPATH"] = path
     env["PYTHONPATH"] = here + (os.pathsep + path if path else "")
