@@ -4,6 +4,7 @@ expect: tensors-accumulating
 exit: SIGKILL
 outcome: crashed
 memory: 1600M
+env: LASTSTEP_SAVE_BEFORE_DEATH=1
 """
 
 import time

@@ -261,14 +261,3 @@ def quiet(run: Run, leak: Leak | None, because: str) -> RuledOut:
         most = max(float(sample.get("rss") or 0) for sample in run.samples)
         return RuledOut(f"{because}; memory did not rise steadily, {words.size(most)} at most")
     return RuledOut(because)
-
-
-def saved(run: Run) -> list[Evidence]:
-    """Where the model is, if it was saved before the end."""
-    event = run.last("saved")
-    if event is None:
-        return []
-    if event.get("path"):
-        weights = "the weights were" if str(event.get("path")).endswith(".h5") else "the model was"
-        return [Evidence(f"{weights} saved at step {event.get('step'):,}: {event.get('path')}", (event,))]
-    return [Evidence(f"the model could not be saved before the end: {event.get('because')}", (event,))]

@@ -20,6 +20,7 @@ IN_A_ROW = 3
 LOOK_EVERY = 3.0  # seconds between two readings of what was recorded inside
 SAVE_SECONDS = 60.0
 SAVE_FULL = 0.92  # of the limit
+UNSETTLED = 0.25  # of the way
 MANY_MORE = 40  # files, threads or processes
 KEPT = ("t", "rss", "group", "host", "inside")
 
@@ -71,7 +72,7 @@ class Foresee:
         if self._rising >= IN_A_ROW and now >= self._next_look and self._asked & CENSUS:
             self._next_look = now + LOOK_EVERY
             leak = find_leak(self._samples, self._events())
-            if leak is not None and leak.is_sound and leak.forecast is not None and leak.room is not None:
+            if leak is not None and leak.forecast is not None and leak.room is not None and _may_be_said(leak):
                 self._tell(leak, leak.forecast, leak.room)
 
     def _epochs(self) -> list[float]:
@@ -127,6 +128,12 @@ class Foresee:
                     self._ask(CENSUS)
                     held = host.files_by_kind(self._pid) if name == "files" else host.threads_by_name(self._pid)
                     self._journal.write("census", {"handles": name, "count": sample[name], "what": held})
+
+
+def _may_be_said(leak: Leak) -> bool:
+    """Before an epoch has ended, a list that grows may be the data being read: wait until a good part is gone."""
+    assert leak.forecast is not None
+    return leak.is_sound and (leak.epochs > 0 or leak.forecast.way > UNSETTLED)
 
 
 def _is_worth_asking(points: list[Point], sample: dict[str, Any]) -> bool:

@@ -9,8 +9,7 @@ from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.forecast import Point, foretell, trend
 from laststep.reports import words
 from laststep.rule import Answer, rule
-from laststep.rules._leaks import saved
-from laststep.rules._shared import fit_place, no
+from laststep.rules._shared import fit_place, no, saved
 from laststep.run import Run
 
 LEAST = 200e6  # bytes

@@ -5,8 +5,8 @@ from __future__ import annotations
 from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
 from laststep.rule import Answer, rule
-from laststep.rules._leaks import DEATHS, Leak, how_it_grew, how_long, is_graphs, keeps, leak_of, quiet, saved
-from laststep.rules._shared import fit_place
+from laststep.rules._leaks import DEATHS, Leak, how_it_grew, how_long, is_graphs, keeps, leak_of, quiet
+from laststep.rules._shared import fit_place, saved
 from laststep.run import Run
 
 AGAIN = 5  # traces of the same code

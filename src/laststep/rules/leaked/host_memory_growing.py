@@ -17,9 +17,8 @@ from laststep.rules._leaks import (
     leak_of,
     not_garbage,
     quiet,
-    saved,
 )
-from laststep.rules._shared import fit_place
+from laststep.rules._shared import fit_place, saved
 from laststep.run import Run
 
 
