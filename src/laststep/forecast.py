@@ -13,6 +13,7 @@ FEWEST = 12  # points
 SHORTEST = 8.0  # seconds
 KEEPS_ON = 0.6  # the later slope, as a part of the earlier one
 SLOWER = 0.85  # the same: below it the earlier half is left out of the slope
+ABOVE_TEETH = 0.3  # of the height of the teeth: the lows must rise by more than that
 SPREAD = 2.5  # between the steeper and the flatter of the slopes, for a forecast to be sound
 FARTHEST = 19.0  # times what has been watched: a forecast reaches no farther
 
@@ -83,7 +84,7 @@ def _trend(points: Sequence[Point], marks: Sequence[float], blocks: int) -> Tren
         lows[-1].value - min(point.value for point in points[: max(3, len(points) // 12)]),
         points[-1].time - points[0].time,
         (late[-1].step - late[0].step) / seconds if seconds else 0.0,
-        _is_steady(lows),
+        _is_steady(lows) and lows[-1].value - lows[0].value > ABOVE_TEETH * above,
     )
 
 

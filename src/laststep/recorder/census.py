@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter, deque
-from types import FrameType, FunctionType, GeneratorType, MethodType, ModuleType
+from types import BuiltinMethodType, FrameType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
 
 from laststep.recorder.frames import is_users
@@ -162,6 +162,9 @@ class Walk:
                 self._from_function(value, depth)
         elif isinstance(value, MethodType):
             self._add(value.__self__, label.rpartition(".")[0] or type(value.__self__).__name__, file, depth)
+        elif isinstance(value, BuiltinMethodType):
+            if isinstance(value.__self__, (list, dict, set, deque)):  # keep = results.append
+                self._add(value.__self__, label, file, depth)
         elif isinstance(value, GeneratorType):
             if value.gi_frame is not None:
                 self._from_frame(value.gi_frame)

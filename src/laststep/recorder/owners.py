@@ -64,6 +64,8 @@ def _search(node: ast.AST, in_class: str, in_loop: bool, in_function: bool, foun
 def _put_by(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PUTS:
         return [_name_of(node.func.value)]
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
+        return [node.value.func.id]  # keep(x), where keep is results.append
     if isinstance(node, ast.Assign):
         return [_name_of(target.value) for target in node.targets if isinstance(target, ast.Subscript)]
     if isinstance(node, ast.AugAssign):

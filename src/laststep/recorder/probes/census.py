@@ -12,7 +12,7 @@ PROBE = "census"
 CENSUS = 1  # as in blackbox/follow.py
 FIRST_PAUSE, SLOWER, LONGEST_PAUSE = 2.0, 1.5, 600.0
 COLLECT_EVERY = 60.0
-GPU_PAUSE, GPU_SLOWER = 5.0, 1.1
+GPU_PAUSE, GPU_SLOWER = 1.0, 1.03
 
 
 def install() -> None:

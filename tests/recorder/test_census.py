@@ -1,0 +1,166 @@
+"""The census finds what grows under its name, and the line that puts it there; it leaves nothing behind."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import textwrap
+import weakref
+from pathlib import Path
+
+import pytest
+
+from laststep.recorder.census import take_census
+from laststep.recorder.owners import putting_line
+from laststep.recorder.sizes import size_of
+
+PROGRAM = """
+import collections, functools, json, sys, threading, time
+from laststep.recorder.census import take_census
+from laststep.recorder.owners import putting_line
+
+top = []
+numbers = [0.0] * 10_000
+
+
+class Kept:
+    shared = {}
+
+    def __init__(self):
+        self.history = {"loss": []}
+
+    def keep(self, item):
+        self.history["loss"].append(item)  # KEPT
+        self.shared[len(self.shared)] = item  # SHARED
+
+
+def closure():
+    inside = []
+
+    def keep(item):
+        inside.append(item)  # INSIDE
+
+    return keep
+
+
+def default(item, box=[]):
+    box.append(item)  # BOX
+
+
+@functools.lru_cache(maxsize=None)
+def load(number):
+    return bytes(30_000 + number)
+
+
+last = collections.deque(maxlen=100)
+kept, keep = Kept(), closure()
+
+
+def train(ready, done):
+    local = []
+    for number in range(100):
+        item = bytes(20_000 + number)
+        top.append(item)  # TOP
+        local.append(item)  # LOCAL
+        last.append(item)
+        kept.keep(item)
+        keep(item)
+        default(item)
+        load(number)
+    ready.set()
+    done.wait()
+
+
+ready, done = threading.Event(), threading.Event()
+thread = threading.Thread(target=train, args=(ready, done))
+thread.start()
+ready.wait()
+census = take_census(collect=True)
+done.set()
+print(json.dumps([[e["name"], e["length"], e["bytes"], e["kind"], e["most"],
+                   (putting_line(e["name"], e["file"]) or {}).get("text")] for e in census["containers"]]))
+"""
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[object]]:
+    import json
+
+    path = tmp_path_factory.mktemp("census") / "train.py"
+    path.write_text(PROGRAM)
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return {entry[0]: entry[1:] for entry in json.loads(done.stdout)}
+
+
+@pytest.mark.parametrize(
+    ("name", "mark"),
+    [
+        ("top", "TOP"),
+        ("local", "LOCAL"),
+        ("Kept.history['loss']", "KEPT"),
+        ("Kept.shared", "SHARED"),
+        ("inside", "INSIDE"),
+        ("box", "BOX"),
+        ("the cache of load()", None),
+    ],
+)
+def test_each_is_found_under_its_name_with_its_line(
+    found: dict[str, list[object]], name: str, mark: str | None
+) -> None:
+    length, size, _, _, text = found[name]
+    assert length == 100
+    assert size == pytest.approx(100 * 20_000, rel=0.6)
+    assert (str(text).endswith(f"# {mark}")) if mark else text is None
+
+
+def test_what_is_bounded_says_so(found: dict[str, list[object]]) -> None:
+    assert found["last"][3] == 100
+
+
+def test_plain_numbers_are_small(found: dict[str, list[object]]) -> None:
+    length, size, *_ = found["numbers"]
+    assert (length, size) == (10_000, 240_000)
+
+
+class Thing:
+    pass
+
+
+def test_nothing_is_kept_afterwards() -> None:
+    thing = Thing()
+    held = [thing] * 50
+    seen = weakref.ref(thing)
+    take_census(collect=False)
+    del thing, held
+    gc.collect()
+    assert seen() is None
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("for x in y:\n    losses.append(x)\n", 2),
+        ("losses.append(0)\nfor x in y:\n    losses.append(x)\n", 3),
+        ("for x in y:\n    losses += [x]\n", 2),
+        ("for x in y:\n    losses[x] = x\n", 2),
+        ("for x in y:\n    losses.setdefault(x, []).append(x)\n", 2),
+        ("def put(x):\n    losses.append(x)\n", 2),
+        ("other.append(1)\n", None),
+        ("this is no python", None),
+    ],
+)
+def test_the_line_that_puts_something_in(tmp_path: Path, source: str, line: int | None) -> None:
+    path = tmp_path / f"train{abs(hash(source))}.py"
+    path.write_text(textwrap.dedent(source))
+    where = putting_line("losses", str(path))
+    assert (where["line"] if where else None) == line
+
+
+def test_sizes_without_reading() -> None:
+    numpy = pytest.importorskip("numpy")
+    assert size_of(numpy.ones((10, 10)))[0] == 800
+    size, kind = size_of((1.0, numpy.ones(1000)))
+    assert size > 8000
+    assert kind == "ndarray"
