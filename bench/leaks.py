@@ -100,12 +100,20 @@ def leaking(home: Path, shape: str, seconds: int) -> dict[str, Any]:
         "left": died - now,
         "foretold": forecast.seconds if forecast else None,
         "error": forecast.seconds / (died - now) - 1 if forecast else None,
+        "step error": _step_error(run, now, forecast.step) if forecast else None,
         "said at": (said.time - begun) / (died - begun) if said else None,
         "said error": said.get("seconds") / (died - said.time) - 1 if said else None,
         "keeps": said.get("keeps") if said else None,
         "first": findings[0].rule if findings else None,
         "where": bool(findings and findings[0].where),
     }
+
+
+def _step_error(run: Run, now: float, foretold: int | None) -> float | None:
+    """In steps: what other programs on the machine do to the pace is not in it."""
+    done = max(step.number for step in run.steps if step.time <= now)
+    left = run.steps[-1].number - done
+    return (foretold - done) / left - 1 if foretold and left else None
 
 
 def alarms(home: Path, shape: str, seconds: int) -> dict[str, Any]:
@@ -121,13 +129,18 @@ def rows(found: dict[str, Any]) -> list[Row]:
         said = "not said"
         if leak["said at"]:
             said = f"said at {leak['said at'] * 100:.0f} %, {leak['said error'] * 100:+.0f} %"
-        spread = f"{said}; {leak['keeps'] or 'no owner'}; {leak['first']}"
+        steps = f"{leak['step error'] * 100:+.0f} % in steps; " if leak["step error"] is not None else ""
+        spread = f"{steps}{said}; {leak['keeps'] or 'no owner'}; {leak['first']}"
         met = leak["error"] is not None and abs(leak["error"]) <= TARGET
         table.append(Row(f"forecast at 30 %: {leak['shape']}", error, spread, "≤ 20 %", met))
     errors = [abs(leak["error"]) for leak in found["leaks"] if leak["error"] is not None]
     if errors:
         worst = f"worst {max(errors) * 100:.0f} %, {len(errors)} of {len(found['leaks'])}"
         table.append(Row("forecast at 30 %: median error", f"{statistics.median(errors) * 100:.0f} %", worst))
+    steps = [abs(leak["step error"]) for leak in found["leaks"] if leak["step error"] is not None]
+    if steps:
+        worst = f"worst {max(steps) * 100:.0f} %"
+        table.append(Row("the same in steps", f"{statistics.median(steps) * 100:.0f} %", worst))
     false = [one["shape"] for one in found["healthy"] if one["said"] or one["found"]]
     told = f"{len(false)} of {len(found['healthy'])}"
     table.append(Row("false alarms in healthy programs", told, ", ".join(false), "0", not false))

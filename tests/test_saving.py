@@ -39,6 +39,19 @@ def test_the_model_is_saved_once_and_whole(name: str, recorded: RunIt) -> None:
     assert done.stdout.split()[-1:] == ["49"], done.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.xdist_group("tensors_accumulating__callback")
+def test_the_end_was_foretold(recorded: RunIt) -> None:
+    """While it ran, with the name of what keeps the memory and its line."""
+    ran = recorded(scenario("tensors_accumulating__callback"))
+    first = ran.forecasts[0]
+    assert "limit 1.7 GB of the control group" in first
+    assert "What keeps it: KeepPredictions.kept, train.py:26." in first
+    told = next(event for event in ran.events() if event.kind == "forecast")
+    end = next(event for event in ran.events() if event.kind == "end")
+    assert 0.3 < told.get("seconds") / (end.time - told.time) < 3
+
+
 class Model:
     """Stands in for Keras's: what matters here is the file."""
 

@@ -124,6 +124,21 @@ def test_plain_numbers_are_small(found: dict[str, list[object]]) -> None:
     assert (length, size) == (10_000, 240_000)
 
 
+def test_lines_are_known_where_python_was_asked_to_note_them(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(
+        "import io\n"
+        "from laststep.recorder.census import take_census\n"
+        "hidden = io.BytesIO()\n"
+        "hidden.write(bytes(5_000_000))\n"
+        "line = (take_census(False)['lines'] or [{}])[0]\n"
+        "print(line.get('line'), line.get('bytes', 0) > 4_000_000)\n"
+    )
+    for options, expected in (([], "None False"), (["-X", "tracemalloc=8"], "4 True")):
+        done = subprocess.run([sys.executable, *options, str(path)], capture_output=True, text=True)
+        assert done.stdout.strip() == expected, done.stderr
+
+
 class Thing:
     pass
 

@@ -13,13 +13,14 @@ from collections import Counter, deque
 from types import BuiltinMethodType, FrameType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
 
-from laststep.recorder.frames import is_users
+from laststep.recorder.frames import is_users, place
 from laststep.recorder.guard import attempt
 from laststep.recorder.sizes import BIG, size_of
 
 MOST_SECONDS = 0.25
 MOST_OBJECTS = 100_000
 MOST_FOUND = 40
+MOST_KINDS = 30
 DEEPEST = 7
 MANY = 32  # entries
 NEWEST = 20  # entries of a container that are looked at
@@ -40,13 +41,16 @@ def take_census(collect: bool) -> dict[str, Any]:
     if collect:
         gc.collect()
     after = resident()
-    counts, _ = attempt(count_objects)
+    counted, _ = attempt(count_objects)
+    counts, kinds = counted or ({}, {})
     walk = Walk(time.monotonic() + MOST_SECONDS)
     walk.run()
     return {
         "rss": after,
         "freed": max(0, before - after) if collect else None,
-        "counts": counts or {},
+        "counts": counts,
+        "kinds": kinds,
+        "lines": attempt(traced_lines)[0] or [],
         "containers": walk.largest(),
         "threads": [{"what": what, "count": count} for what, count in count_threads().most_common(5)],
         "cut_short": walk.is_cut_short,
@@ -64,7 +68,7 @@ def count_threads() -> Counter[str]:
     return Counter(re.sub(r"\d+", "#", thread.name)[:60] for thread in threading.enumerate())
 
 
-def count_objects() -> dict[str, int]:
+def count_objects() -> tuple[dict[str, int], dict[str, int]]:
     """How many there are of the kinds that matter, tensors' bytes, and the most frequent kinds."""
     objects = gc.get_objects()
     kinds = Counter(map(type, objects))
@@ -75,7 +79,21 @@ def count_objects() -> dict[str, int]:
         name = _counted_as(kind)
         if name:
             found[name] = found.get(name, 0) + count
-    return found
+    return found, {kind.__name__: count for kind, count in kinds.most_common(MOST_KINDS)}
+
+
+def traced_lines(most: int = 5) -> list[dict[str, Any]]:
+    """Where what lives was allocated, by the user's own lines: only where the user has switched tracemalloc on."""
+    import tracemalloc
+
+    if not tracemalloc.is_tracing():
+        return []
+    sizes: Counter[tuple[str, int]] = Counter()
+    for entry in tracemalloc.take_snapshot().statistics("traceback"):
+        mine = [(frame.filename, frame.lineno) for frame in entry.traceback if is_users(frame.filename)]
+        if mine:
+            sizes[mine[-1]] += entry.size  # the innermost one
+    return [{**place(file, line), "bytes": size} for (file, line), size in sizes.most_common(most)]
 
 
 def _counted_as(kind: type) -> str:

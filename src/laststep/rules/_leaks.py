@@ -14,8 +14,7 @@ from laststep.reports import words
 from laststep.rules._memory import limit_of, memory_kill
 from laststep.run import Run
 
-# How a run ends whose memory runs out: the leak is the root of it.
-DEATHS = ("host-out-of-memory", "host-allocation-failed", "killed-by-signal", "terminated", "aborted")
+DEATHS = ("host-out-of-memory", "host-allocation-failed")  # the leak is the root of them
 TENSORS = frozenset({"EagerTensor", "ndarray", "ResourceVariable", "Variable", "Tensor", "memmap"})
 MOST_OF_IT = 0.4  # of the growth: what explains that much of it is its owner
 ALL_AGAIN = (0.85, 0.92, 1.0)  # of the history: it must have been a steady rise at each of these times

@@ -11,7 +11,7 @@ from typing import Any
 from laststep.recorder import state
 from laststep.recorder.describe import describe_fit, describe_model, learning_rate
 from laststep.recorder.frames import handler_of, number, scalars, users_frame, users_place
-from laststep.recorder.guard import guard
+from laststep.recorder.guard import attempt, guard
 from laststep.recorder.imports import when_imported
 from laststep.recorder.patch import after
 
@@ -100,13 +100,17 @@ class Callback:
         self._asked = int(described.get("steps") or 0)
         # A model that builds itself in its first step has no figures yet.
         self._figures_wanted = "parameters" not in (described.get("model") or {})
-        seen = self._model in self.recorder.models
-        self.recorder.models.add(self._model)
-        self.recorder.event("fit", id=self.fit.id, new_model=not seen, **described)
+        new_model, _ = attempt(self._is_new_model)
+        self.recorder.event("fit", id=self.fit.id, new_model=new_model, **described)
         self.recorder.mark(START, time.time())
         self._write = self.recorder.write_step
         if self._saver is not None:
             self._saver.catch_terminate()
+
+    def _is_new_model(self) -> bool:
+        seen = self._model in self.recorder.models
+        self.recorder.models.add(self._model)
+        return not seen
 
     def on_train_end(self, logs: Any = None) -> None:
         guard(PROBE, self._end)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
@@ -57,10 +60,36 @@ def _finding(run: Run, leak: Leak, owner: Owner | None) -> Finding:
     return Finding(
         cause=cause,
         confidence=Confidence.LIKELY,
-        evidence=(how_it_grew(leak), *_kept(owner), *not_garbage(leak), *how_long(run, leak), *saved(run)),
+        evidence=(
+            how_it_grew(leak),
+            *(_kept(owner) or _grown(leak)),
+            *not_garbage(leak),
+            *how_long(run, leak),
+            *saved(run),
+        ),
         remedies=_remedies(owner),
-        where=(owner.where if owner else None) or fit_place(run),
+        where=(owner.where if owner else _line(leak)) or fit_place(run),
     )
+
+
+def _line(leak: Leak) -> Mapping[str, Any] | None:
+    """The line of the user's own that allocated most of what is alive, where Python was asked to note that."""
+    lines = leak.censuses[-1].get("lines") if leak.censuses else None
+    return lines[0] if lines else None
+
+
+def _grown(leak: Leak) -> list[Evidence]:
+    """No container: the kind of object of which there are many more, and what tracemalloc knows."""
+    found, line = [], _line(leak)
+    if len(leak.censuses) > 1:
+        before, after = (leak.censuses[at].get("kinds") or {} for at in (0, -1))
+        more = {kind: count - before[kind] for kind, count in after.items() if count > 1.2 * before.get(kind, count)}
+        kind = max(more, key=lambda name: more[name], default=None)
+        if kind is not None and more[kind] > 1000:
+            found.append(Evidence(f"there were {more[kind]:,} more objects of the type {kind}", leak.censuses[-1:]))
+    if line is not None:
+        found.append(Evidence(f"{words.size(line['bytes'])} of what is alive was allocated at {words.place(line)}"))
+    return found
 
 
 def _kept(owner: Owner | None) -> list[Evidence]:
