@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from harness import Ran, Scenario, scenario
 
+from laststep.commands.run import split
 from laststep.recorder import saving, state
 
 RunIt = Callable[[Scenario], Ran]
@@ -50,6 +51,10 @@ def test_the_end_was_foretold(recorded: RunIt) -> None:
     told = next(event for event in ran.events() if event.kind == "forecast")
     end = next(event for event in ran.events() if event.kind == "end")
     assert 0.3 < told.get("seconds") / (end.time - told.time) < 3
+
+
+def test_it_is_an_option_of_ours_not_of_the_program() -> None:
+    assert split(["--save-before-death", "train.py", "--quiet"]) == (["--save-before-death"], ["train.py", "--quiet"])
 
 
 class Model:
@@ -95,6 +100,7 @@ def test_nothing_is_caught_without_a_fit(tmp_path: Path) -> None:
     """Outside a fit SIGTERM is the program's own, with the option too; a handler of its own is left alone."""
     code = """
 import os, signal, sys
+from laststep.commands.run import split
 from laststep.recorder import saving, state
 saver = saving.Saver(state.Recorder(sys.argv[1]))
 signal.signal(signal.SIGTERM, mine := lambda *_: None)

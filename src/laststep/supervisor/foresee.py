@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from laststep.blackbox.follow import CENSUS, SAVE, Follower
+from laststep.blackbox.follow import Follower
 from laststep.blackbox.journal import JournalWriter, read_journal
+from laststep.blackbox.steps import CENSUS, SAVE
 from laststep.event import Event
 from laststep.forecast import Forecast, Point, Room, memory_points, room, trend
 from laststep.reports import words
@@ -18,10 +19,12 @@ MOST_SAMPLES = 2000
 EVERY, EVERY_PART = 2.0, 0.05  # seconds, or this part of what has been watched
 IN_A_ROW = 3
 LOOK_EVERY = 3.0  # seconds between two readings of what was recorded inside
+EPOCHS_EVERY = 10.0
 SAVE_SECONDS = 60.0
 SAVE_FULL = 0.92  # of the limit
 UNSETTLED = 0.25  # of the way
 MANY_MORE = 40  # files, threads or processes
+HANDLES = {"files": host.files_by_kind, "threads": host.threads_by_name, "processes": host.processes_by_name}
 KEPT = ("t", "rss", "group", "host", "inside")
 
 
@@ -40,9 +43,11 @@ class Foresee:
         self._samples: list[dict[str, Any]] = []
         self._rising = 0
         self._next = self._next_look = 0.0
+        self._ends: list[float] = []
+        self._next_epochs = 0.0
         self._asked = 0
         self._said: float | None = None  # the seconds left when it was last said
-        self._handles: dict[str, list[Point]] = {"files": [], "threads": [], "processes": []}
+        self._handles: dict[str, list[Point]] = {name: [] for name in HANDLES}
         self._next_handles = 0
 
     def see(self, sample: dict[str, Any]) -> None:
@@ -65,8 +70,9 @@ class Foresee:
     def _evaluate(self, now: float) -> None:
         points = memory_points(self._samples, 0.0)
         found = trend(points)
-        epochs = trend(points, self._epochs()) if found is None or not found.is_steady else found
-        self._rising = self._rising + 1 if epochs is not None and epochs.is_steady else 0
+        if found is None or not found.is_steady:
+            found = trend(points, self._epochs(now))
+        self._rising = self._rising + 1 if found is not None and found.is_steady else 0
         if self._rising >= IN_A_ROW - 1 and _is_worth_asking(points, self._samples[-1]):
             self._ask(CENSUS)
         if self._rising >= IN_A_ROW and now >= self._next_look and self._asked & CENSUS:
@@ -75,9 +81,12 @@ class Foresee:
             if leak is not None and leak.forecast is not None and leak.room is not None and _may_be_said(leak):
                 self._tell(leak, leak.forecast, leak.room)
 
-    def _epochs(self) -> list[float]:
-        """Only what grows by epochs needs to be told of them; their ends are read when all else does not rise."""
-        return [event.time for event in self._events() if event.kind == "epoch"] if len(self._samples) % 4 == 0 else []
+    def _epochs(self, now: float) -> list[float]:
+        """What grows by epochs must be compared by epochs; their ends are read now and then."""
+        if now >= self._next_epochs:
+            self._next_epochs = now + EPOCHS_EVERY
+            self._ends = [event.time for event in self._events() if event.kind == "epoch"]
+        return self._ends
 
     def _events(self) -> list[Event]:
         return [event for path in sorted(self._folder.glob("recorder.*.jsonl")) for event in read_journal(path)]
@@ -126,7 +135,7 @@ class Foresee:
                 if more >= MANY_MORE and more >= self._next_handles:
                     self._next_handles = 2 * int(more)
                     self._ask(CENSUS)
-                    held = host.files_by_kind(self._pid) if name == "files" else host.threads_by_name(self._pid)
+                    held = HANDLES[name](self._pid)
                     self._journal.write("census", {"handles": name, "count": sample[name], "what": held})
 
 

@@ -161,6 +161,11 @@ def threads_by_name(pid: int, most: int = 5) -> list[dict[str, Any]]:
     return [{"what": what, "count": count} for what, count in found.most_common(most)]
 
 
+def processes_by_name(pid: int, most: int = 5) -> list[dict[str, Any]]:
+    found = Counter(re.sub(r"\d+", "#", who(child)) for child in descendants(pid))
+    return [{"what": what, "count": count} for what, count in found.most_common(most)]
+
+
 def descendants(pid: int) -> list[int]:
     """The process and all its living descendants."""
     import psutil

@@ -6,10 +6,10 @@ import sys
 import time
 from typing import Any
 
+from laststep.blackbox.steps import CENSUS
 from laststep.recorder import state
 
 PROBE = "census"
-CENSUS = 1  # as in blackbox/follow.py
 FIRST_PAUSE, SLOWER, LONGEST_PAUSE = 2.0, 1.5, 600.0
 COLLECT_EVERY = 60.0
 GPU_PAUSE, GPU_SLOWER = 1.0, 1.03

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from laststep.blackbox.steps import SAVE
 from laststep.recorder import state
 
 PROBE = "saving"
-SAVE = 2  # as in blackbox/follow.py
 
 
 def install() -> None:
