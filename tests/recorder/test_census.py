@@ -6,6 +6,7 @@ import gc
 import subprocess
 import sys
 import textwrap
+import threading
 import weakref
 from pathlib import Path
 
@@ -139,6 +140,26 @@ def test_lines_are_known_where_python_was_asked_to_note_them(tmp_path: Path) -> 
         assert done.stdout.strip() == expected, done.stderr
 
 
+def test_tuples_that_another_thread_is_building_can_be_finished() -> None:
+    """CPython refuses that (SystemError) when somebody else holds them, as gc.get_objects() would."""
+    errors, stop = [], threading.Event()
+
+    def build() -> None:
+        while not stop.is_set():
+            try:
+                tuple(sum(range(i)) for i in range(60))
+            except SystemError as error:
+                errors.append(error)
+
+    thread = threading.Thread(target=build)
+    thread.start()
+    for _ in range(25):
+        take_census(collect=False)
+    stop.set()
+    thread.join()
+    assert errors == []
+
+
 class Thing:
     pass
 
@@ -162,6 +183,7 @@ def test_nothing_is_kept_afterwards() -> None:
         ("for x in y:\n    losses[x] = x\n", 2),
         ("for x in y:\n    losses.setdefault(x, []).append(x)\n", 2),
         ("def put(x):\n    losses.append(x)\n", 2),
+        ("losses = []\nkeep = losses.append\n", None),
         ("other.append(1)\n", None),
         ("this is no python", None),
     ],
@@ -171,6 +193,14 @@ def test_the_line_that_puts_something_in(tmp_path: Path, source: str, line: int 
     path.write_text(textwrap.dedent(source))
     where = putting_line("losses", str(path))
     assert (where["line"] if where else None) == line
+
+
+def test_of_several_keys_the_right_one(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text("for x in y:\n    history['loss'].append(x)\n    history['grads'].append(x)\n")
+    where = putting_line("history['grads']", str(path))
+    assert where is not None
+    assert where["line"] == 3
 
 
 def test_sizes_without_reading() -> None:

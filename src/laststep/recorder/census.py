@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import gc
 import itertools
+import operator
 import os
 import re
 import sys
 import threading
 import time
-from collections import Counter, deque
+from collections import Counter, _count_elements, deque  # type: ignore[attr-defined]
+from collections.abc import Iterator
 from types import BuiltinMethodType, FrameType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
 
 from laststep.recorder.frames import is_users, place
 from laststep.recorder.guard import attempt
-from laststep.recorder.sizes import BIG, size_of
+from laststep.recorder.sizes import size_of
 
 MOST_SECONDS = 0.25
 MOST_OBJECTS = 100_000
@@ -30,6 +32,10 @@ COUNTED = ("FuncGraph", "Function", "OwnedIterator", "EagerTensor", "ResourceVar
 HANDLES = frozenset(
     {"BufferedReader", "BufferedWriter", "TextIOWrapper", "FileIO", "File", "NpzFile", "socket", "Popen", "Process"}
     | {"Thread", "Timer", "ThreadPoolExecutor", "ProcessPoolExecutor", "Pool", "ThreadPool"}
+)
+HOLDERS = (
+    *(list, tuple, set, frozenset, deque, dict, type),
+    *(FunctionType, MethodType, BuiltinMethodType, GeneratorType),
 )
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -70,16 +76,41 @@ def count_threads() -> Counter[str]:
 
 def count_objects() -> tuple[dict[str, int], dict[str, int]]:
     """How many there are of the kinds that matter, tensors' bytes, and the most frequent kinds."""
-    objects = gc.get_objects()
-    kinds = Counter(map(type, objects))
-    tensors = [item for item in objects if type(item).__name__ == "EagerTensor"]
-    del objects
+    kinds = _kinds_of_objects()
+    tensor = next((kind for kind in kinds if kind.__name__ == "EagerTensor"), None)
+    tensors = _objects_of(tensor) if tensor is not None else []
     found = {"EagerTensor bytes": sum(size_of(tensor)[0] for tensor in tensors[-20_000:])}
     for kind, count in kinds.items():
         name = _counted_as(kind)
         if name:
             found[name] = found.get(name, 0) + count
     return found, {kind.__name__: count for kind, count in kinds.most_common(MOST_KINDS)}
+
+
+def _every_object() -> Iterator[Any]:
+    """All that the collector tracks, asked for when the first is taken.
+
+    Among them are tuples that another thread is still building, which CPython refuses to finish when anybody else
+    holds them. So they must be taken and dropped within one call of C code, in which no other thread runs.
+    """
+    return itertools.chain.from_iterable(map(gc.get_objects, (None,)))
+
+
+def _kinds_of_objects() -> Counter[type]:
+    counts: dict[int, int] = {}
+    _count_elements(counts, map(id, map(type, _every_object())))  # numbers: comparing classes may run Python code
+    known, left = {}, [object]
+    while left:
+        kind = left.pop()
+        if id(kind) not in known:
+            known[id(kind)] = kind
+            left += type.__subclasses__(kind)
+    return Counter({known[number]: count for number, count in counts.items() if number in known})
+
+
+def _objects_of(kind: type) -> list[Any]:
+    each, again = itertools.tee(_every_object())
+    return list(itertools.compress(each, map(operator.is_, map(type, again), itertools.repeat(kind))))
 
 
 def traced_lines(most: int = 5) -> list[dict[str, Any]]:
@@ -168,9 +199,16 @@ class Walk:
             held.clear()
 
     def _add(self, value: Any, label: str, file: str, depth: int) -> None:
-        if depth <= DEEPEST and id(value) not in self._seen and not isinstance(value, BIG):
+        if depth <= DEEPEST and id(value) not in self._seen and self._may_hold(value):
             self._seen.add(id(value))
             self._queue.append((value, label, file, depth))
+
+    def _may_hold(self, value: Any) -> bool:
+        """Nothing else is kept, not even for a moment: NumPy resizes no array that somebody else holds."""
+        kind = type(value)
+        if isinstance(value, HOLDERS) or kind.__name__ == "_lru_cache_wrapper":
+            return True
+        return kind.__module__.partition(".")[0] in ("keras", "tf_keras") or self._is_users_class(kind)
 
     def _look(self, value: Any, label: str, file: str, depth: int) -> None:
         if isinstance(value, (list, tuple, set, frozenset, deque, dict)):

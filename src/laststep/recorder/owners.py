@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import re
 from typing import Any, NamedTuple
 
 from laststep.recorder.frames import Place, is_users, parse, place
@@ -18,6 +17,7 @@ class Put(NamedTuple):
     """A line that puts something into what is called by this name."""
 
     name: str
+    key: str  # history["loss"].append: loss
     line: int
     in_class: str
     in_loop: bool
@@ -26,20 +26,20 @@ class Put(NamedTuple):
 
 def putting_line(name: str, file: str) -> Place | None:
     """Of several, one in the class that holds it, then one in a loop or a hook."""
-    owner, attribute = _parts(name)
+    owner, attribute, key = _parts(name)
     if not attribute or not is_users(file):
         return None
-    found = [put for put in _puts(file) if put.name == attribute]
+    found = [put for put in _puts(file) if put.name == attribute and put.key in ("", key)]
     mine = [put for put in found if not owner or put.in_class == owner] or found
     best = max(mine, key=lambda put: (put.in_loop or bool(put.in_class), put.in_loop, put.in_function), default=None)
     return place(file, best.line) if best is not None else None
 
 
-def _parts(name: str) -> tuple[str, str]:
-    """Kept.history['loss'] → (Kept, history); losses → ("", losses)."""
-    bare = re.sub(r"\[.*", "", name)
+def _parts(name: str) -> tuple[str, str, str]:
+    """Kept.history['loss'] → (Kept, history, loss); losses → ("", losses, "")."""
+    bare, _, key = name.partition("[")
     owner, _, attribute = bare.rpartition(".")
-    return owner, attribute if attribute.isidentifier() else ""
+    return owner, attribute if attribute.isidentifier() else "", key.partition("]")[0].strip("'\"")
 
 
 @functools.lru_cache(maxsize=4)
@@ -51,8 +51,9 @@ def _puts(file: str) -> list[Put]:
 
 def _search(node: ast.AST, in_class: str, in_loop: bool, in_function: bool, found: list[Put]) -> None:
     for child in ast.iter_child_nodes(node):
-        for name in _put_by(child):
-            found.append(Put(name, getattr(child, "lineno", 0), in_class, in_loop, in_function))
+        for target in _put_by(child):
+            name, key = _name_of(target)
+            found.append(Put(name, key, getattr(child, "lineno", 0), in_class, in_loop, in_function))
         if isinstance(child, ast.ClassDef):
             _search(child, child.name, False, False, found)
         elif isinstance(child, FUNCTIONS):
@@ -61,20 +62,27 @@ def _search(node: ast.AST, in_class: str, in_loop: bool, in_function: bool, foun
             _search(child, in_class, in_loop or isinstance(child, LOOPS), in_function, found)
 
 
-def _put_by(node: ast.AST) -> list[str]:
+def _put_by(node: ast.AST) -> list[ast.AST]:
+    """What it puts something into."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PUTS:
-        return [_name_of(node.func.value)]
+        return [node.func.value]
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
-        return [node.value.func.id]  # keep(x), where keep is results.append
+        return [node.value.func]  # keep(x), where keep is results.append
     if isinstance(node, ast.Assign):
-        return [_name_of(target.value) for target in node.targets if isinstance(target, ast.Subscript)]
+        return [target.value for target in node.targets if isinstance(target, ast.Subscript)]
     if isinstance(node, ast.AugAssign):
-        return [_name_of(node.target)]
+        return [node.target]
     return []
 
 
-def _name_of(node: Any) -> str:
-    """The name under subscripts and calls: self.history["loss"] and cache.setdefault(k, []) alike."""
+def _name_of(node: Any) -> tuple[str, str]:
+    """The name under subscripts and calls, and its key: self.history["loss"] and cache.setdefault(k, []) alike."""
+    key = ""
     while isinstance(node, (ast.Subscript, ast.Call)):
-        node = node.value if isinstance(node, ast.Subscript) else getattr(node.func, "value", node.func)
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+        if isinstance(node, ast.Subscript):
+            constant = node.slice.value if isinstance(node.slice, ast.Constant) else ""
+            key, node = constant if isinstance(constant, str) else "", node.value
+        else:
+            node = getattr(node.func, "value", node.func)
+    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    return name, key
