@@ -26,6 +26,6 @@ def step(x, number):
 
 
 end, number = time.time() + 50, 0
-while time.time() < end:
+while time.time() < end and number < 600:
     number += 1
     step(tf.random.normal((100, 16)), number)  # <- here

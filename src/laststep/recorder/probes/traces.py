@@ -62,16 +62,20 @@ def _begin(args: tuple[Any, ...]) -> _Trace | None:
     global _depth
     if state.current is None:
         return None
-    function_type, context, _, options = args[:4]
-    code = getattr(options.python_function, "__code__", None)
-    wrapped = getattr(options.python_function, "__wrapped__", None)
-    code = getattr(wrapped, "__code__", code)
-    changed, _ = attempt(_what_changed, function_type, context, options.function_cache)
-    trace = _Trace(code, changed or [])
+    function_type, _, _, options = args[:4]
+    changed, _ = attempt(_what_changed, function_type, options.function_cache)
+    trace = _Trace(getattr(_innermost(options.python_function), "__code__", None), changed or [])
     _depth += 1
     if trace.outermost:
         state.current.mark(TRACE, trace.began)
     return trace
+
+
+def _innermost(function: Any) -> Any:
+    """The user's own, under what TensorFlow has wrapped around it: two functions, with autograph."""
+    for _ in range(8):
+        function = getattr(function, "__wrapped__", None) or function
+    return function
 
 
 def _leave(trace: _Trace | None) -> None:
@@ -101,10 +105,9 @@ def _tell(trace: _Trace | None, frame: Any) -> None:
     )
 
 
-def _what_changed(function_type: Any, context: Any, cache: Any) -> list[list[str]]:
+def _what_changed(function_type: Any, cache: Any) -> list[list[str]]:
     """[argument, before, now] against the most similar call that was traced before."""
-    table = cache._dispatch_dict.get(context)
-    earlier = list(table._dispatch_table) if table is not None else []
+    earlier = [before for table in cache._dispatch_dict.values() for before in table._dispatch_table]
     described = [_differences(before, function_type) for before in earlier]
     return min(described, key=len, default=[])[:MOST_CHANGES]
 

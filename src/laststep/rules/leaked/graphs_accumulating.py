@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
 from laststep.rule import Answer, rule
@@ -78,7 +80,7 @@ def _functions(run: Run, leak: Leak, trace: Event | None) -> Finding:
     changed = (trace.get("changed") or []) if trace else []
     called = (trace.get("where") or trace.get("function")) if trace else None
     if changed:
-        name, before, now = changed[0]
+        name, before, now = (re.sub(r"^Literal\[(.*)\]$", r"\1", str(part)) for part in changed[0])
         why = f"{trace.get('name')}() is traced anew for each value of {name}" if trace else ""
         proof = [Evidence(f"{name} was {before} and then {now}", (trace,) if trace else ())]
         remedy = Remedy(f"Pass {name} as a tensor", f"tf.constant({name})", called)
