@@ -14,6 +14,7 @@ from typing import Any
 
 import answer
 import kills
+import leaks
 import logs
 import million
 import startup
@@ -28,6 +29,7 @@ MEASUREMENTS: dict[str, ModuleType] = {
     "startup": startup,
     "answer": answer,
     "logs": logs,
+    "leaks": leaks,
     "steps-process": steps_process,
     "steps-inside": steps_inside,
 }

@@ -29,6 +29,7 @@ SCENARIOS = Path(__file__).parent / "scenarios"
 LASTSTEP = [sys.executable, "-m", "laststep"]
 HERE = "# <- here"
 READY = b"READY"
+FORECAST = re.compile(rb"\nlaststep: memory runs out [^\n]*\n")
 MOST_SECONDS = 120.0
 DIRECTIVES = {"expect", "exit", "outcome", "do", "to", "by", "memory", "env", "needs", "when", "stall"}
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -161,8 +162,13 @@ class Ran:
     @property
     def own_stderr(self) -> bytes:
         assert self.answer_at >= 0, f"no answer of laststep on stderr:\n{self.stderr.decode()}"
-        before, notice, _ = self.stderr[: self.answer_at].partition(b"\nlaststep: nothing has moved")
-        return before if notice else self.stderr[: self.answer_at]
+        before, _, _ = self.stderr[: self.answer_at].partition(b"\nlaststep: nothing has moved")
+        return FORECAST.sub(b"", before)
+
+    @property
+    def forecasts(self) -> list[str]:
+        """What laststep said while the program ran."""
+        return [line.decode() for line in FORECAST.findall(self.stderr)]
 
     @property
     def answer(self) -> str:

@@ -52,6 +52,11 @@ def test_the_cause_is_named(asked: Scenario, ran: Ran) -> None:
     assert ran.why["run"]["outcome"] == asked.outcome
 
 
+def test_nothing_is_said_while_a_program_runs_that_leaks_nothing(asked: Scenario, ran: Ran) -> None:
+    leaks = [finding for finding in ran.why["findings"] if finding["symptom"] == "leaked"]
+    assert len(ran.forecasts) <= (2 if leaks else 0), ran.stderr.decode()
+
+
 def test_it_ends_as_it_would_have_ended(asked: Scenario, ran: Ran) -> None:
     assert ran.status == asked.exit, ran.stderr.decode()
     exit = ran.why["run"]["exit"]

@@ -104,7 +104,7 @@ def outcome(run: Run, findings: list[Finding]) -> str:
     if run.alive:
         known = run.has("attach") or any(f.symptom == "stalled" for f in findings)
         return "stalled" if known and stall_of(run) is not None else "running"
-    symptom = findings[0].symptom if findings else ""
+    symptom = next((finding.symptom for finding in findings if finding.symptom != "leaked"), "")  # a leak ends nothing
     if run.signal in FATAL:
         return "crashed"
     if run.signal is not None or run.vanished:

@@ -24,6 +24,7 @@ class Settings(NamedTuple):
     keep_size: int = 10**9
     on_stall: str = "warn"
     stall_after: float = 0.0  # seconds; 0: learned from the run itself
+    save_before_death: bool = False
 
 
 def read_settings(given: dict[str, Any] | None = None, where: Path | None = None) -> Settings:

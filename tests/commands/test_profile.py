@@ -122,7 +122,7 @@ def test_a_program_without_a_step(laststep, code):
 
 
 def test_a_run_that_was_not_profiled_has_none_to_show(laststep, one_line, runs_in):
-    laststep("run", "--quiet", "python", "prog.py", env={"LASTSTEP_PROFILE": "1:5"})
+    laststep("run", "--quiet", "python", "prog.py", env={"LASTSTEP_ASKED": "profile=1:5"})
     assert "not profiled" in one_line(laststep("profile", "--show", runs_in()[0].name))
 
 

@@ -1,4 +1,4 @@
-"""Runs that really died, or crept along, beside a GPU, recorded there (an H200; Keras on JAX and on PyTorch), and diagnosed here."""
+"""Runs that really died or crept along beside a GPU (an H200; Keras on JAX and on PyTorch), diagnosed here."""
 
 from __future__ import annotations
 

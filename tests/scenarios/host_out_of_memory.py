@@ -20,7 +20,7 @@ class KeepPredictions(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         predictions = self.model.predict(self.x, batch_size=5_000, verbose=0)
-        self.kept.append(np.repeat(predictions, 1500, axis=1))
+        self.kept.append(np.repeat(predictions, 4000, axis=1))
 
 
 x = np.random.rand(20_000, 4).astype("float32")

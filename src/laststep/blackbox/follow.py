@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from laststep.blackbox.steps import ASK, ASK_AT, HEADER, LEVELS, MAGIC, SLOT, Beat, Now, Step, read_beat, read_now
 
-CENSUS, SAVE = 1, 2  # what the recorder can be asked for
-
 
 class Live(NamedTuple):
     """The present of a run, as far as it is told from inside."""

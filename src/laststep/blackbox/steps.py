@@ -26,6 +26,7 @@ BEAT_AT = 576
 BEAT = struct.Struct("<QdQQddQ")
 ASK_AT = 704  # the only bytes that the supervisor writes: what it would have the recorder do
 ASK = struct.Struct("<Q")
+CENSUS, SAVE = 1, 2  # as bits
 # (every how many steps, how many slots): 65,536 newest steps, then ever coarser history. 6.5 MB in all, for ever
 LEVELS = ((1, 65536), (16, 16384), (256, 8192), (4096, 8192), (65536, 8192))
 PHASES = ("", "step", "between", "validation", "epoch-end", "start", "evaluate", "predict", "trace", "save", "exit")

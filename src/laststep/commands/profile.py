@@ -73,7 +73,7 @@ def run(asked: argparse.Namespace) -> int:
         print(f"laststep: --steps can be {MOST_STEPS} at most: a longer trace can't be opened", file=sys.stderr)
         return 2
     wanted = f"{asked.after}:{asked.steps}"
-    return running.run_here(asked.command, settings._replace(quiet=False), Teller(asked.json), wanted)
+    return running.run_here(asked.command, settings._replace(quiet=False), Teller(asked.json), {"profile": wanted})
 
 
 class Teller:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MOST_RESTARTS = 3
 
 Told = Callable[[Path], str]  # a run folder → what is said after the end
+Asked = dict[str, str] | None  # of the recorder, beyond recording
 
 EXAMPLES = (
     "laststep run python train.py --epochs 10",
@@ -37,6 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--on-stall", choices=ON_STALL, help=what)
     what = "stuck is what does not move for so long (default: learned from the run itself)"
     parser.add_argument("--stall-after", metavar="SECONDS", help=what)
+    parser.add_argument(
+        "--save-before-death",
+        action="store_const",
+        const=True,
+        help="save a Keras model once when memory is about to run out, and on SIGTERM",
+    )
     parser.add_argument("--dir", help="where run folders go (default: .laststep here; also LASTSTEP_DIR)")
     parser.add_argument("--keep-runs", type=int, metavar="N", help="how many runs to keep (default: 50)")
     parser.add_argument("--keep-size", metavar="SIZE", help="how much they may take together (default: 1 GB)")
@@ -45,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def split(argv: list[str]) -> tuple[list[str], list[str]]:
     """(our own options, the command): what follows the first word that is not an option of ours is the user's."""
     takes_value = ("--dir", "--keep-runs", "--keep-size", "--on-stall", "--stall-after")
-    ours = (*takes_value, "--quiet", "--help", "-h")
+    ours = (*takes_value, "--quiet", "--save-before-death", "--help", "-h")
     at = 0
     while at < len(argv) and argv[at].partition("=")[0] in ours:
         at += 2 if argv[at] in takes_value else 1
@@ -61,7 +68,7 @@ def run(asked: argparse.Namespace) -> int:
     return run_here(command, read_settings(options))
 
 
-def run_here(command: list[str], settings: Settings, told: Told | None = None, profile: str | None = None) -> int:
+def run_here(command: list[str], settings: Settings, told: Told | None = None, asked: Asked = None) -> int:
     """Recorded where there is a place for it, bare where there is none or where it is switched off."""
     if os.environ.get("LASTSTEP_OFF") == "1":
         return run_bare(command)
@@ -70,7 +77,7 @@ def run_here(command: list[str], settings: Settings, told: Told | None = None, p
     except OSError as error:
         print(f"laststep: not recording, no place for a run folder ({error})", file=sys.stderr)
         return run_bare(command)
-    return run_recorded(command, folder, settings, told or answer, profile)
+    return run_recorded(command, folder, settings, told or answer, asked)
 
 
 def run_bare(command: list[str]) -> int:
@@ -84,10 +91,10 @@ def run_bare(command: list[str]) -> int:
         return cannot_start(command, error)
 
 
-def run_recorded(command: list[str], folder: Path, settings: Settings, told: Told, profile: str | None = None) -> int:
+def run_recorded(command: list[str], folder: Path, settings: Settings, told: Told, asked: Asked = None) -> int:
     from laststep.supervisor.launch import Supervisor, die_alike
 
-    supervisor = Supervisor(command, folder, None if settings.quiet else say, settings, profile)
+    supervisor = Supervisor(command, folder, None if settings.quiet else say, settings, asked)
     try:
         code, number = supervisor.run()
     except OSError as error:

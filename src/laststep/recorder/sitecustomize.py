@@ -7,7 +7,7 @@ import sys
 
 def _laststep_start(here):
     folder = os.environ.pop("LASTSTEP_RECORD", None)
-    profile = os.environ.pop("LASTSTEP_PROFILE", None)
+    asked = os.environ.pop("LASTSTEP_ASKED", "")
     # The program and its children see the environment and the path that they would have had without us.
     before = os.environ.pop("LASTSTEP_PYTHONPATH", None)
     if before is not None:
@@ -33,7 +33,7 @@ def _laststep_start(here):
         loader.exec_module(module)
     from laststep.recorder.start import start
 
-    start(folder, restore=(here, before), profile=profile)
+    start(folder, restore=(here, before), asked=asked)
 
 
 try:

@@ -13,17 +13,17 @@ from laststep.recorder.guard import Unsupported, guard, on_failure
 _PROBES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "probes")
 
 
-def start(folder: str, restore: tuple[str, str | None] | None = None, profile: str | None = None) -> bool:
+def start(folder: str, restore: tuple[str, str | None] | None = None, asked: str = "") -> bool:
     """Record this process into the folder; False if another living process of the run does already.
 
     `restore` is what sitecustomize took out of the environment: its folder, and PYTHONPATH as it was before;
-    `profile` is what the command of that name asks for (see probes/profiler.py).
+    `asked` is what a command wants of it beyond recording (state.Recorder.asked).
     """
     if os.environ.get("LASTSTEP_OFF") == "1" or state.current is not None or not _claim(folder):
         return False
     recorder = state.Recorder(folder)
     recorder.handover = restore
-    recorder.profile = profile
+    recorder.asked = dict(word.partition("=")[::2] for word in asked.split(";") if word)
     state.current = recorder
     recorder.event(
         "recorder",
@@ -31,7 +31,7 @@ def start(folder: str, restore: tuple[str, str | None] | None = None, profile: s
         python=sys.version.split()[0],
         executable=sys.executable,
         platform=sys.platform,
-        **({"profile": profile} if profile else {}),
+        **({"profile": recorder.asked["profile"]} if "profile" in recorder.asked else {}),
     )
     on_failure(_tell_failure)
     os.register_at_fork(after_in_child=_stand_aside)

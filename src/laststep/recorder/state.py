@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,10 @@ from laststep.blackbox.steps import NAN, PHASES, StepWriter
 LONG_STEP = 0.02  # seconds
 PHASE = {name: number for number, name in enumerate(PHASES)}
 # Per kind, in one process: what comes after is counted, not written.
-MOST_EVENTS = {"warning": 200, "stop": 200, "signal-sent": 50, "exit-call": 50, "loop": 50, "trace": 200, "dataset": 20}
+MOST_EVENTS = {
+    **{"warning": 200, "stop": 200, "signal-sent": 50, "exit-call": 50, "loop": 50},
+    **{"trace": 200, "dataset": 20, "census": 400},
+}
 
 current: Recorder | None = None
 
@@ -33,7 +37,8 @@ class Recorder:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.handover: tuple[str, str | None] | None = None
-        self.profile: str | None = None
+        # What a command asks of the recorder beyond recording: profile=10:20, save=1, probe=60
+        self.asked: dict[str, str] = {}
         self.at_step_end: list[Callable[[int, float, float], None]] = []  # told (number, seconds, now); empty as a rule
         self.pid = os.getpid()
         self._tag = _free_tag(folder, self.pid)
@@ -41,6 +46,7 @@ class Recorder:
         self.steps: StepWriter | None = None
         self.count = 0
         self.fits = 0
+        self.models: weakref.WeakSet[Any] = weakref.WeakSet()  # that were fitted
         self.open_fits: list[OpenFit] = []
         self.dropped: dict[str, int] = {}
         self._written: dict[str, int] = {}
@@ -55,6 +61,7 @@ class Recorder:
         self.at_beat: list[Callable[[], None]] = []
         self.at_mark: list[Callable[[], None]] = []
         self.at_first_mark: Callable[[], None] = _nothing
+        self.saver: Any = None  # then what saves, once
 
     def event(self, kind: str, **data: Any) -> None:
         if os.getpid() != self.pid:

@@ -89,6 +89,17 @@ def _progress_in_log(run: Run) -> Evidence:
     return Evidence(f"the log shows {told}", (epoch,))
 
 
+def saved(run: Run) -> list[Evidence]:
+    """Where the model is, if it was saved before the end."""
+    event = run.last("saved")
+    if event is None:
+        return []
+    if event.get("path"):
+        weights = "the weights were" if str(event.get("path")).endswith(".h5") else "the model was"
+        return [Evidence(f"{weights} saved at step {event.get('step'):,}: {event.get('path')}", (event,))]
+    return [Evidence(f"the model could not be saved before the end: {event.get('because')}", (event,))]
+
+
 def went_on(run: Run, time: float) -> bool:
     """Whether training began anew after this moment and came to its end, or is at it still."""
     return any(fit.began.time > time and (fit.ended is not None or run.alive) for fit in run.fits)

@@ -67,6 +67,7 @@ def read_group(folder: Path) -> dict[str, Any]:
             "limit": _number(folder / "memory.max"),
             "peak": _number(folder / "memory.peak"),
             "swap": _number(folder / "memory.swap.current"),
+            "cache": _table(folder / "memory.stat").get("inactive_file"),
             "kills": events.get("oom_kill"),
             "hits": events.get("max"),
         }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -163,6 +165,48 @@ def open_files(pid: int) -> int | None:
         return len(os.listdir(f"/proc/{pid}/fd"))
     except OSError:
         return None
+
+
+def threads(pid: int) -> int | None:
+    if not HAS_PROC:
+        return _by_psutil(pid, lambda process: int(process.num_threads()))
+    try:
+        return len(os.listdir(f"/proc/{pid}/task"))
+    except OSError:
+        return None
+
+
+def files_by_kind(pid: int, most: int = 5) -> list[dict[str, Any]]:
+    """What the open files are, in groups: /data/part-17.bin is one of /data/part-#.bin."""
+    base, found = f"/proc/{pid}/fd", Counter[str]()
+    try:
+        names = os.listdir(base)
+    except OSError:
+        return []
+    for name in names:
+        try:
+            target = os.readlink(f"{base}/{name}")
+        except OSError:
+            continue
+        folder, slash, file = target.rpartition("/")
+        found[(folder + slash if target.startswith("/") else "") + re.sub(r"\d+", "#", file.split(":")[0])] += 1
+    return [{"what": what, "count": count} for what, count in found.most_common(most)]
+
+
+def threads_by_name(pid: int, most: int = 5) -> list[dict[str, Any]]:
+    found = Counter[str]()
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            name = Path(f"/proc/{pid}/task/{thread}/comm").read_text().strip()
+            found[re.sub(r"\d+", "#", name)] += 1
+    except OSError:
+        pass
+    return [{"what": what, "count": count} for what, count in found.most_common(most)]
+
+
+def processes_by_name(pid: int, most: int = 5) -> list[dict[str, Any]]:
+    found = Counter(re.sub(r"\d+", "#", who(child)) for child in descendants(pid))
+    return [{"what": what, "count": count} for what, count in found.most_common(most)]
 
 
 def descendants(pid: int) -> list[int]:

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import laststep
 from laststep.blackbox import folder as folders
@@ -118,11 +118,11 @@ class Supervisor:
         folder: Path,
         say: Callable[[str], None] | None = None,
         settings: Settings | None = None,
-        profile: str | None = None,
+        asked: dict[str, str] | None = None,
     ) -> None:
         self.command = full_command(command)
         self.folder = folder
-        self.profile = profile
+        self._asked = dict(asked or {}) | ({"save": "1"} if settings and settings.save_before_death else {})
         self._streams = relay.plan()
         self._old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, [*relay.FOR_THE_PROGRAM, signal.SIGCHLD])
         # Before any thread, and before the folder is held, which a fork would share.
@@ -166,6 +166,7 @@ class Supervisor:
         self._autopsy = Autopsy(self._journal, self.folder, gpus, kernel)
         self._autopsy.before(places)
         self._watcher = Watcher(self.pid, self.folder, places, gpus, self._autopsy.note_groups)
+        self._watcher.at_sample.append(self._foresee)
         self._watcher.start()
         watcher = self._watcher
         self._stalls = Stalls(
@@ -189,6 +190,16 @@ class Supervisor:
 
     def restore_signals(self) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, self._old_mask)
+
+    def _foresee(self, sample: dict[str, Any]) -> None:
+        """Loaded when training is seen: a program that never trains needs none of it."""
+        if not (sample.get("inside") or {}).get("step"):
+            return
+        from laststep.supervisor.foresee import Foresee
+
+        assert self._watcher is not None
+        foresee = Foresee(self.folder, self.pid, self._journal, self._say, "save" in self._asked)
+        self._watcher.at_sample[self._watcher.at_sample.index(self._foresee)] = foresee.see
 
     def _bury(self) -> None:
         from laststep.supervisor.autopsy import tidy
@@ -217,7 +228,7 @@ class Supervisor:
             return os.posix_spawnp(
                 self.command[0],
                 self.command,
-                recorded_environment(self.folder, self.profile),
+                recorded_environment(self.folder, self._asked),
                 file_actions=actions,
                 setsigmask=self._old_mask,
                 setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # which our own Python ignores
@@ -300,13 +311,11 @@ def describe_run(journal: JournalWriter, command: list[str], began: float) -> No
     )
 
 
-def recorded_environment(folder: Path, profile: str | None = None) -> dict[str, str]:
+def recorded_environment(folder: Path, asked: dict[str, str] | None = None) -> dict[str, str]:
     """What makes the program's Python load the recorder; sitecustomize takes it all out again."""
     environ = {name: value for name, value in os.environ.items() if name not in (PREVIOUS, RESTARTS)}
     environ["LASTSTEP_RECORD"] = str(folder)
-    environ.pop("LASTSTEP_PROFILE", None)
-    if profile is not None:
-        environ["LASTSTEP_PROFILE"] = profile
+    environ["LASTSTEP_ASKED"] = ";".join(f"{name}={value}" for name, value in (asked or {}).items())
     path = environ.get("PYTHONPATH")
     if path is not None:
         environ["LASTSTEP_PYTHONPATH"] = path

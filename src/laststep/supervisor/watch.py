@@ -11,6 +11,7 @@ from typing import Any
 from laststep.blackbox.folder import SAMPLES
 from laststep.blackbox.follow import Follower
 from laststep.blackbox.samples import SampleWriter
+from laststep.recorder.guard import attempt
 from laststep.supervisor import cgroup, host
 from laststep.supervisor.gpu import Gpus
 
@@ -42,6 +43,7 @@ class Watcher:
         self._next_share = time.monotonic() + 3.0
         self._last_cpu: tuple[float, float] | None = None
         self.last: dict[str, Any] = {}
+        self.at_sample: list[Callable[[dict[str, Any]], None]] = []  # who else looks at each sample
         self.name = ""  # of the program, which may have replaced itself by another (exec)
         self._thread = threading.Thread(target=self._watch, name="laststep-watch", daemon=True)
 
@@ -56,6 +58,8 @@ class Watcher:
         while not self._stop.is_set():
             sample = self.sample()
             self._samples.write(sample)
+            for look in self.at_sample:
+                attempt(look, sample)
             self._stop.wait(EVERY_WHEN_SHORT if _is_short(sample) else EVERY)
 
     def sample(self) -> dict[str, Any]:
@@ -101,7 +105,7 @@ class Watcher:
         if now >= self._next_disk:
             self._next_disk = now + DISK_EVERY
             sample["pressure"] = host.pressure()
-            sample["files"] = host.open_files(self.pid)
+            sample["files"], sample["threads"] = host.open_files(self.pid), host.threads(self.pid)
             sample["faults"] = host.major_faults(self.pid)
             sample["queue"] = host.queueing(self.pid)
             self._folders |= set(list(host.folders_written_to(self.pid))[:8])

@@ -75,8 +75,7 @@ def _go_along(env: Any) -> None:
     env["LASTSTEP_RECORD"] = recorder.folder
     if path is not None:
         env["LASTSTEP_PYTHONPATH"] = path
-    if recorder.profile is not None:
-        env["LASTSTEP_PROFILE"] = recorder.profile
+    env["LASTSTEP_ASKED"] = ";".join(f"{name}={value}" for name, value in recorder.asked.items())
     env["PYTHONPATH"] = here + (os.pathsep + path if path else "")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from laststep.recorder import state
 from laststep.recorder.describe import describe_fit, describe_model, learning_rate
 from laststep.recorder.frames import handler_of, number, scalars, users_frame, users_place, users_stack
-from laststep.recorder.guard import guard
+from laststep.recorder.guard import attempt, guard
 from laststep.recorder.imports import when_imported
 from laststep.recorder.patch import after
 
@@ -72,6 +72,7 @@ class Callback:
         self._write: Any = None
         self._rate_epoch = -1
         self._phase_before = 0  # what went on when an evaluate or a predict began, which may be in a callback
+        self._saver = recorder.saver
 
     def set_model(self, model: Any) -> None:
         self._model = model
@@ -99,15 +100,24 @@ class Callback:
         self._asked = int(described.get("steps") or 0)
         # A model that builds itself in its first step has no figures yet.
         self._figures_wanted = "parameters" not in (described.get("model") or {})
-        self.recorder.event("fit", id=self.fit.id, stack=users_stack(frame), **described)
+        new_model, _ = attempt(self._is_new_model)
+        self.recorder.event("fit", id=self.fit.id, new_model=new_model, stack=users_stack(frame), **described)
         self.recorder.mark(START, time.time())
         self._write = self.recorder.write_step
+        if self._saver is not None:
+            self._saver.catch_terminate()
+
+    def _is_new_model(self) -> bool:
+        seen = self._model in self.recorder.models
+        self.recorder.models.add(self._model)
+        return not seen
 
     def on_train_end(self, logs: Any = None) -> None:
         guard(PROBE, self._end)
 
     def _end(self) -> None:
         self.recorder.close_fit(self.fit)
+        self._leave_saver()
         self.recorder.event(
             "fit-end", id=self.fit.id, epoch=self.fit.epoch, steps=self.recorder.count, stop=self._stop_training()
         )
@@ -122,6 +132,7 @@ class Callback:
     def _abandoned(self) -> None:
         """fit was left by what Keras's own filter does not see (KeyboardInterrupt, SystemExit), and that was caught."""
         self.recorder.close_fit(self.fit)
+        self._leave_saver()
         mine = users_frame(sys._getframe())  # none at the interpreter's end, when nobody's code is on the stack
         handler = handler_of(mine) if mine is not None else None
         if handler is not None and handler[0] in ("KeyboardInterrupt", "SystemExit", "BaseException", ""):
@@ -221,8 +232,20 @@ class Callback:
         self.recorder.pulse += 1
         self.recorder.last_end = time.time()
 
-    on_batch_begin = on_batch_end = on_train_batch_begin = _ignore
-    on_test_batch_begin = on_predict_batch_begin = _ignore
+    def _between_steps(self, *args: Any, **kwargs: Any) -> None:
+        # Keras calls this in the training's own thread, when the weights are those of the step before.
+        saver = self._saver
+        if saver is not None and saver.is_wanted and self.fit.id:
+            guard(PROBE, saver.save, self._model)
+
+    def _leave_saver(self) -> None:
+        """The fit is over: a save that was asked for comes now, and SIGTERM is the program's own again."""
+        if self._saver is not None:
+            self._saver.release_terminate()
+            self._between_steps()
+
+    on_train_batch_begin = on_test_batch_begin = _between_steps
+    on_batch_begin = on_batch_end = on_predict_batch_begin = _ignore
 
 
 def cheap_number(value: Any) -> float:

@@ -62,16 +62,20 @@ def _begin(args: tuple[Any, ...]) -> _Trace | None:
     global _depth
     if state.current is None:
         return None
-    function_type, options = args[0], args[3]
-    function = options.python_function
-    while hasattr(function, "__wrapped__"):  # AutoGraph's wrappers around the user's own
-        function = function.__wrapped__
+    function_type, _, _, options = args[:4]
     changed, _ = attempt(_what_changed, function_type, options.function_cache)
-    trace = _Trace(getattr(function, "__code__", None), changed or [])
+    trace = _Trace(getattr(_innermost(options.python_function), "__code__", None), changed or [])
     _depth += 1
     if trace.outermost:
         state.current.mark(TRACE, trace.began)
     return trace
+
+
+def _innermost(function: Any) -> Any:
+    """The user's own, under what TensorFlow has wrapped around it: two functions, with autograph."""
+    for _ in range(8):
+        function = getattr(function, "__wrapped__", None) or function
+    return function
 
 
 def _leave(trace: _Trace | None) -> None:

@@ -21,7 +21,7 @@ from laststep.rules._memory import (
     was_near_the_limit,
 )
 from laststep.rules._said import answer, compiled, said
-from laststep.rules._shared import cannot, fit_place, measured, no, progress, quoted, verdict
+from laststep.rules._shared import cannot, fit_place, measured, no, progress, quoted, saved, verdict
 from laststep.run import Run
 
 BY_RAY = compiled(
@@ -110,7 +110,13 @@ def _finding(run: Run, kill: MemoryKill, confidence: Confidence) -> Finding:
     return Finding(
         cause=f"{'T' if sure else 'Most likely t'}he kernel killed the process because {what}.",
         confidence=confidence,
-        evidence=(*_evidence(run, kill), *grew(growth if grows else None), *held_by_stages(run, limit), progress(run)),
+        evidence=(
+            *_evidence(run, kill),
+            *grew(growth if grows else None),
+            *held_by_stages(run, limit),
+            progress(run),
+            *saved(run),
+        ),
         remedies=smaller(run, limit, grows),
         where=fit_place(run),
     )

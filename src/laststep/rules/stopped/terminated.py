@@ -14,6 +14,7 @@ from laststep.rules._shared import (
     quoted,
     reached_us,
     reported,
+    saved,
     sender,
     sent_by_itself,
     stopped_by_us,
@@ -86,7 +87,7 @@ def terminated(run: Run) -> Answer:
     if received is not None and end is not None:
         later = words.span(max(0.0, end.time - received.time))
         evidence.append(Evidence(f"it ended {later} after the signal", (received, end)))
-    evidence.append(progress(run))
+    evidence += [progress(run), *saved(run)]
     own = sent_by_itself(run, "SIGTERM")
     return Finding(
         cause=f"The process was asked to end (SIGTERM){': ' + by_whom.says if by_whom else ''}.",
@@ -110,6 +111,10 @@ def _by_verdict(run: Run, told: Event) -> Finding:
 def _remedies(run: Run) -> tuple[Remedy, ...]:
     saves = {"BackupAndRestore", "ModelCheckpoint"}
     fit = run.fit
+    model = run.last("saved")
+    if model is not None and str(model.get("path")).endswith(".keras"):
+        load = f'model = keras.models.load_model("{model.get("path")}")'
+        return (Remedy("Let the next run go on with the model that was saved", load),)
     used = {str(callback.get("class")) for callback in (fit.began.get("callbacks") or [])} if fit else set()
     if fit is None or used & saves:
         return (Remedy("Ask whoever sent it: the scheduler's log, `kubectl describe pod`, `docker events`"),)

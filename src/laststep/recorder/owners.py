@@ -1,0 +1,88 @@
+"""From the name of a container to the line of the user's source that puts things into it."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from typing import Any, NamedTuple
+
+from laststep.recorder.frames import Place, is_users, parse_source, place
+
+PUTS = frozenset({"append", "appendleft", "extend", "add", "insert", "update", "setdefault", "put"})
+LOOPS = (ast.For, ast.While, ast.AsyncFor)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class Put(NamedTuple):
+    """A line that puts something into what is called by this name."""
+
+    name: str
+    key: str  # history["loss"].append: loss
+    line: int
+    in_class: str
+    in_loop: bool
+    in_function: bool
+
+
+def putting_line(name: str, file: str) -> Place | None:
+    """Of several, one in the class that holds it, then one in a loop or a hook."""
+    owner, attribute, key = _parts(name)
+    if not attribute or not is_users(file):
+        return None
+    found = [put for put in _puts(file) if put.name == attribute and put.key in ("", key)]
+    mine = [put for put in found if not owner or put.in_class == owner] or found
+    best = max(mine, key=lambda put: (put.in_loop or bool(put.in_class), put.in_loop, put.in_function), default=None)
+    return place(file, best.line) if best is not None else None
+
+
+def _parts(name: str) -> tuple[str, str, str]:
+    """Kept.history['loss'] → (Kept, history, loss); losses → ("", losses, "")."""
+    bare, _, key = name.partition("[")
+    owner, _, attribute = bare.rpartition(".")
+    return owner, attribute if attribute.isidentifier() else "", key.partition("]")[0].strip("'\"")
+
+
+@functools.lru_cache(maxsize=4)
+def _puts(file: str) -> list[Put]:
+    found: list[Put] = []
+    _search(parse_source(file), "", False, False, found)
+    return found
+
+
+def _search(node: ast.AST, in_class: str, in_loop: bool, in_function: bool, found: list[Put]) -> None:
+    for child in ast.iter_child_nodes(node):
+        for target in _put_by(child):
+            name, key = _name_of(target)
+            found.append(Put(name, key, getattr(child, "lineno", 0), in_class, in_loop, in_function))
+        if isinstance(child, ast.ClassDef):
+            _search(child, child.name, False, False, found)
+        elif isinstance(child, FUNCTIONS):
+            _search(child, in_class, False, True, found)
+        else:
+            _search(child, in_class, in_loop or isinstance(child, LOOPS), in_function, found)
+
+
+def _put_by(node: ast.AST) -> list[ast.AST]:
+    """What it puts something into."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PUTS:
+        return [node.func.value]
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
+        return [node.value.func]  # keep(x), where keep is results.append
+    if isinstance(node, ast.Assign):
+        return [target.value for target in node.targets if isinstance(target, ast.Subscript)]
+    if isinstance(node, ast.AugAssign):
+        return [node.target]
+    return []
+
+
+def _name_of(node: Any) -> tuple[str, str]:
+    """The name under subscripts and calls, and its key: self.history["loss"] and cache.setdefault(k, []) alike."""
+    key = ""
+    while isinstance(node, (ast.Subscript, ast.Call)):
+        if isinstance(node, ast.Subscript):
+            constant = node.slice.value if isinstance(node.slice, ast.Constant) else ""
+            key, node = constant if isinstance(constant, str) else "", node.value
+        else:
+            node = getattr(node.func, "value", node.func)
+    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    return name, key

@@ -1,0 +1,25 @@
+"""With --save-before-death: let the supervisor's request reach the next step's end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from laststep.blackbox.steps import SAVE
+from laststep.recorder import state
+
+PROBE = "saving"
+
+
+def install() -> None:
+    if state.current is not None and "save" in state.current.asked:
+        from laststep.recorder.saving import Saver
+
+        saver = state.current.saver = Saver(state.current)
+        state.current.at_beat.append(lambda: _listen(saver))
+
+
+def _listen(saver: Any) -> None:
+    recorder = state.current
+    if recorder is not None and recorder.steps is not None and recorder.steps.asked() & SAVE:
+        saver.want("memory")
+    saver.beat()

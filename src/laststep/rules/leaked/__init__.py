@@ -1,0 +1,1 @@
+"""It grows with every step, epoch or fit."""

@@ -1,0 +1,118 @@
+"""Functions, graphs or models are made anew and stay."""
+
+from __future__ import annotations
+
+import re
+
+from laststep.event import Event
+from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.rule import Answer, rule
+from laststep.rules._leaks import DEATHS, Leak, how_it_grew, how_long, is_graphs, keeps, leak_of, quiet
+from laststep.rules._shared import fit_place, saved
+from laststep.run import Run
+
+AGAIN = 5  # traces of the same code
+
+
+@rule(needs=("recorder",), outranks=(*DEATHS, "host-memory-growing"))
+def graphs_accumulating(run: Run) -> Answer:
+    """TensorFlow makes a new graph again and again, and keeps each: a model or a tf.function is made anew.
+
+    What happened
+        Each model that is compiled and trained gets a graph of its own, and each new kind of call of a tf.function
+        (another Python number, another shape) as well. TensorFlow keeps them: building a model in a loop costs about
+        15 MB a turn, also with clear_session().
+
+    How laststep knows
+        Memory rose steadily, the number of graphs rose with it when the program's objects were counted, and the
+        traces that were recorded say which function was traced again, and because of which argument.
+
+    What to do
+        Build the model once and set its weights back, or build each in a process of its own. Give a tf.function
+        tensors, not Python numbers, and make it once, outside the loop.
+
+    Not to be confused with
+        tensors-accumulating (results are kept, not graphs). Fitting one model many times leaks nothing.
+    """
+    leak = leak_of(run)
+    if leak is None or not keeps(leak) or not is_graphs(leak):
+        return quiet(run, leak, "no graphs pile up")
+    retraced = _retraced(run)
+    models = _models_anew(run)
+    if models >= AGAIN and (retraced is None or retraced.get("function") is None):
+        return _models(run, leak, models)
+    return _functions(run, leak, retraced)
+
+
+def _graphs(leak: Leak) -> Evidence:
+    more = leak.counts.get("FuncGraph", 0)
+    steps = leak.censuses[-1].get("step", 0) - leak.censuses[0].get("step", 0)
+    return Evidence(f"{more:,} more graphs were alive {steps:,} steps later", leak.censuses[:1] + leak.censuses[-1:])
+
+
+def _models(run: Run, leak: Leak, models: int) -> Finding:
+    made = _made_at(run)
+    told = f" at {_short(made)}" if made else ""
+    return Finding(
+        cause=f"A model is built in each turn of the loop{told}, and TensorFlow keeps the graphs of all of them.",
+        confidence=Confidence.LIKELY,
+        evidence=(
+            how_it_grew(leak),
+            _graphs(leak),
+            Evidence(f"{len(run.fits)} fits, {models} of them with a model that was new", (run.fits[-1].began,)),
+            *how_long(run, leak),
+            *saved(run),
+        ),
+        remedies=(
+            Remedy(
+                "Build and compile the model once, before the loop, and set its weights back for each turn",
+                "start = model.get_weights()   # before the loop\nmodel.set_weights(start)      # in it",
+                made,
+            ),
+            Remedy("Or train each model in a process of its own: what it kept goes with it", safe=True),
+            Remedy("clear_session() does not help: measured, memory grows the same with it"),
+        ),
+        where=made or fit_place(run),
+    )
+
+
+def _functions(run: Run, leak: Leak, trace: Event | None) -> Finding:
+    changed = (trace.get("changed") or []) if trace else []
+    called = (trace.get("where") or trace.get("function")) if trace else None
+    if changed:
+        name, before, now = (re.sub(r"^Literal\[(.*)\]$", r"\1", str(part)) for part in changed[0])
+        why = f"{trace.get('name')}() is traced anew for each value of {name}" if trace else ""
+        proof = [Evidence(f"{name} was {before} and then {now}", (trace,) if trace else ())]
+        remedy = Remedy(f"Pass {name} as a tensor", f"tf.constant({name})", called)
+    else:
+        why = f"{trace.get('name')}() is made anew and traced again and again" if trace else "Functions are made anew"
+        proof = []
+        remedy = Remedy("Make the tf.function once, outside the loop", None, called)
+    times = [Evidence(f"it was traced {trace.get('number'):,} times", (trace,))] if trace else []
+    return Finding(
+        cause=f"{why}, and TensorFlow keeps each graph.",
+        confidence=Confidence.LIKELY,
+        evidence=(how_it_grew(leak), _graphs(leak), *times, *proof, *how_long(run, leak), *saved(run)),
+        remedies=(remedy,),
+        where=called or fit_place(run),
+    )
+
+
+def _retraced(run: Run) -> Event | None:
+    """The last trace of the function of the user's own that was traced most often."""
+    mine = [trace for trace in run.all("trace") if trace.get("function") and trace.get("number", 0) >= AGAIN]
+    return max(mine, key=lambda trace: (trace.get("number"), trace.time), default=None)
+
+
+def _models_anew(run: Run) -> int:
+    """How many models were fitted that had not been fitted before."""
+    return sum(bool(fit.began.get("new_model")) for fit in run.fits)
+
+
+def _made_at(run: Run) -> Place | None:
+    fit = run.fit
+    return (fit.began.get("model_made_at") or fit.began.get("where")) if fit else None
+
+
+def _short(where: Place) -> str:
+    return f"{str(where.get('file')).rpartition('/')[2]}:{where.get('line')}"

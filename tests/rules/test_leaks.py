@@ -1,0 +1,131 @@
+"""What is called a leak, and what is not, from samples and censuses alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from laststep.blackbox.steps import Step
+from laststep.diagnose import diagnose
+from laststep.event import Event
+from laststep.rules._leaks import find_leak
+from laststep.run import Run
+
+MB = 1e6
+LINE = {"file": "/x/train.py", "line": 31}
+
+
+def samples(count: int, per_second: float, start: float = 600.0) -> list[dict[str, Any]]:
+    return [
+        {
+            "t": float(t),
+            "rss": (start + per_second * t) * MB + (t * 7919 % 5) * 0.5 * MB,
+            "host": {"total": 8e9, "available": 6e9 - per_second * t * MB},
+            "inside": {"phase": "step", "step": 10 * t + 1},
+        }
+        for t in range(count)
+    ]
+
+
+def census(t: float, **more: Any) -> Event:
+    told = {"step": int(10 * t), "freed": 0, "counts": {}, "containers": [], **more}
+    return Event(float(t), "census", told, "recorder")
+
+
+def holding(t: float, megabytes: float, kind: str = "list", holds: str = "EagerTensor", most: int = 0) -> Event:
+    entry = {"name": "losses", "file": "/x/train.py", "kind": kind, "length": int(10 * t), "bytes": megabytes * MB}
+    return census(t, containers=[{**entry, "holds": holds, "most": most, "where": LINE}])
+
+
+def epochs(*ends: float) -> list[Event]:
+    return [Event(end, "epoch", {"fit": 1, "epoch": number}, "recorder") for number, end in enumerate(ends)]
+
+
+def answered(found: list[dict[str, Any]], events: list[Event]) -> list[str]:
+    steps = [Step(s["inside"]["step"], s["t"], 0.1, 0.0, 1.0, 0.1, 0, 0, 1) for s in found]
+    run = Run("x", (Event(0.0, "recorder", {}), *events), steps, found)
+    return [finding.rule for finding in diagnose(run).findings if finding.symptom == "leaked"]
+
+
+def test_a_list_of_tensors_that_explains_the_growth() -> None:
+    found = samples(60, 10)
+    events = [holding(30, 300), holding(50, 500)]
+    assert answered(found, events) == ["tensors-accumulating"]
+    leak = find_leak(found, events)
+    assert leak is not None
+    assert leak.owner is not None
+    assert (leak.owner.name, leak.owner.where) == ("losses", LINE)
+    assert leak.owner.share == pytest.approx(1.0, abs=0.1)
+
+
+def test_a_list_that_grows_by_less_is_not_to_blame() -> None:
+    assert answered(samples(60, 10), [holding(30, 3), holding(50, 5)]) == []
+
+
+def test_a_deque_that_is_bounded_is_not_to_blame() -> None:
+    assert answered(samples(60, 10), [holding(30, 300, most=9000), holding(50, 500, most=9000)]) == []
+
+
+def test_other_things_than_tensors() -> None:
+    assert answered(samples(60, 10), [holding(30, 300, holds="bytes"), holding(50, 500, holds="bytes")]) == [
+        "host-memory-growing"
+    ]
+
+
+def test_a_dict_may_be_a_cache_until_an_epoch_has_ended() -> None:
+    filling = [holding(30, 300, "dict"), holding(50, 500, "dict")]
+    assert answered(samples(60, 10), filling) == []
+    assert answered(samples(60, 10), [*epochs(5, 10, 15, 20), *filling]) == ["tensors-accumulating"]
+
+
+def test_growth_without_an_owner_needs_epochs() -> None:
+    found = samples(60, 20)
+    assert answered(found, [census(30), census(50)]) == []
+    assert answered(found, [*epochs(2), census(30), census(50)]) == []
+    assert answered(found, [*epochs(2, 10, 20, 30, 40, 50), census(30), census(50)]) == ["host-memory-growing"]
+
+
+def test_what_the_collector_gives_back_is_no_leak() -> None:
+    events = [*epochs(2, 10, 20, 30, 40), census(40, freed=500 * MB), holding(45, 450), holding(55, 550)]
+    assert answered(samples(60, 10), events) == []
+
+
+def test_the_first_epoch_does_not_count() -> None:
+    later = [{**sample, "t": 30.0 + sample["t"]} for sample in samples(40, 0, 1200)]
+    found = samples(30, 20) + [{**sample, "inside": {"step": 10 * int(sample["t"])}} for sample in later]
+    assert answered(found, [*epochs(30, 50, 60), holding(40, 600), holding(60, 600)]) == []
+
+
+def test_graphs() -> None:
+    events = [*epochs(2, 10, 20, 30, 40), census(30, counts={"FuncGraph": 10}), census(50, counts={"FuncGraph": 60})]
+    assert answered(samples(60, 10), events) == ["graphs-accumulating"]
+
+
+def test_a_little_is_not_worth_a_word() -> None:
+    assert answered(samples(60, 2), [holding(30, 60), holding(50, 100)]) == []
+
+
+def test_what_is_let_go_at_the_end_does_not_hide_it() -> None:
+    found = samples(60, 10)
+    events = [holding(30, 300), holding(50, 500)]
+    steps = [Step(s["inside"]["step"], s["t"], 0.1, 0.0, 1.0, 0.1, 0, 0, 1) for s in found]
+    after = [{**found[-1], "t": 60.0 + t, "rss": 400 * MB} for t in range(10)]
+    run = Run("x", (Event(0.0, "recorder", {}), *events, census(65)), steps, found + after)
+    assert "tensors-accumulating" in [finding.rule for finding in diagnose(run).findings]
+
+
+def test_a_scheduler_s_request_comes_before_a_leak() -> None:
+    found = samples(60, 10)
+    end = Event(61.0, "end", {"code": None, "signal": "SIGTERM", "seconds": 61.0})
+    events = [holding(30, 300), holding(50, 500), end]
+    steps = [Step(s["inside"]["step"], s["t"], 0.1, 0.0, 1.0, 0.1, 0, 0, 1) for s in found]
+    run = Run("x", (Event(0.0, "recorder", {}), *events), steps, found)
+    assert [finding.rule for finding in diagnose(run).findings] == ["terminated", "tensors-accumulating"]
+
+
+def test_handles() -> None:
+    found = [{**sample, "files": 20 + 8 * int(sample["t"])} for sample in samples(60, 0)]
+    assert answered(found, epochs(1, 2)) == ["handles-growing"]
+    settled = [{**sample, "files": 20 + min(300, 20 * int(sample["t"]))} for sample in samples(60, 0)]
+    assert answered(settled, epochs(1, 2)) == []
