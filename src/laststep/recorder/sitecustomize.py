@@ -7,6 +7,7 @@ import sys
 
 def _laststep_start(here):
     folder = os.environ.pop("LASTSTEP_RECORD", None)
+    side_seconds = os.environ.pop("LASTSTEP_PROBE", None)
     # The program and its children see the environment and the path that they would have had without us.
     before = os.environ.pop("LASTSTEP_PYTHONPATH", None)
     if before is not None:
@@ -32,7 +33,7 @@ def _laststep_start(here):
         loader.exec_module(module)
     from laststep.recorder.start import start
 
-    start(folder, restore=(here, before))
+    start(folder, restore=(here, before), side_seconds=float(side_seconds) if side_seconds else None)
 
 
 try:

@@ -11,17 +11,20 @@ from laststep.recorder import imports, patch, state
 from laststep.recorder.guard import Unsupported, guard, on_failure
 
 _PROBES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "probes")
+_NOT_IN_A_SIDE_RUN = {"keras_fit.py", "stop_training.py"}  # they would record our own fits
 
 
-def start(folder: str, restore: tuple[str, str | None] | None = None) -> bool:
+def start(folder: str, restore: tuple[str, str | None] | None = None, side_seconds: float | None = None) -> bool:
     """Record this process into the folder; False if another living process of the run does already.
 
     `restore` is what sitecustomize took out of the environment: its folder, and PYTHONPATH as it was before.
+    `side_seconds` makes it a side run of `laststep probe`, which may take so long.
     """
     if os.environ.get("LASTSTEP_OFF") == "1" or state.current is not None or not _claim(folder):
         return False
     recorder = state.Recorder(folder)
     recorder.handover = restore
+    recorder.side_seconds = side_seconds
     state.current = recorder
     recorder.event(
         "recorder",
@@ -33,7 +36,7 @@ def start(folder: str, restore: tuple[str, str | None] | None = None) -> bool:
     on_failure(_tell_failure)
     os.register_at_fork(after_in_child=_stand_aside)
     for name in sorted(os.listdir(_PROBES)):
-        if name.endswith(".py") and name != "__init__.py":
+        if name.endswith(".py") and name != "__init__.py" and not (side_seconds and name in _NOT_IN_A_SIDE_RUN):
             guard(name[:-3], _install, name[:-3])
     return True
 

@@ -32,6 +32,7 @@ class Recorder:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.handover: tuple[str, str | None] | None = None
+        self.side_seconds: float | None = None  # in a side run of `laststep probe`: how long it may take
         self.pid = os.getpid()
         self._tag = _free_tag(folder, self.pid)
         self.journal = JournalWriter(os.path.join(folder, f"recorder.{self._tag}.jsonl"), "recorder")

@@ -73,6 +73,8 @@ def _go_along(env: Any) -> None:
         return
     here, path = recorder.handover
     env["LASTSTEP_RECORD"] = recorder.folder
+    if recorder.side_seconds is not None:
+        env["LASTSTEP_PROBE"] = str(recorder.side_seconds)
     if path is not None:
         env["LASTSTEP_PYTHONPATH"] = path
     env["PYTHONPATH"] = here + (os.pathsep + path if path else "")
