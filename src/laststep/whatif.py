@@ -9,9 +9,10 @@ from typing import Any
 from laststep.run import Run
 
 NOW, BOUND = "now", "no wait for data"
-FEWEST_ROUNDS = 3
-# Now and then TensorFlow's pipelines stall for seconds at the end of an epoch: a round so far off is left out, if rare.
-STALLED, MOST_KEPT = 2.0, 0.75
+FEWEST_ROUNDS = 4
+# With so many rounds the lowest and the highest are left out: the rest still holds the true middle in eight or nine
+# cases of ten, and one stall (TensorFlow's pipelines have them at the end of an epoch) or busy neighbour does no harm.
+ENOUGH_ROUNDS = 6
 MARGIN = 1.05  # another launch of the same program differs by so much, however steady the rounds were
 
 Range = tuple[float, float]
@@ -113,11 +114,11 @@ def _gains(now: dict[int, float], then: dict[int, float]) -> list[float]:
 
 
 def gain_range(gains: list[float]) -> Range | None:
-    """The lowest and the highest of the rounds, and a little more."""
-    middle = statistics.median(gains) if gains else 1.0
-    steady = [gain for gain in gains if middle / STALLED < gain < middle * STALLED]
-    kept = steady if len(steady) >= MOST_KEPT * len(gains) else gains
-    return (min(kept) / MARGIN, max(kept) * MARGIN) if len(gains) >= FEWEST_ROUNDS else None
+    """The lowest and the highest of the rounds, without one at each end where there are enough, and a little more."""
+    if len(gains) < FEWEST_ROUNDS:
+        return None
+    kept = sorted(gains)[1:-1] if len(gains) >= ENOUGH_ROUNDS else sorted(gains)
+    return kept[0] / MARGIN, kept[-1] * MARGIN
 
 
 def _why_failed(run: Run, sides: dict[str, Any], measured: bool) -> str:

@@ -19,8 +19,8 @@ from laststep.recorder.whatif.turns import Fit, Turn
 
 NOW, BOUND = "now", "no wait for data"
 SHORT_EPOCH = 2.0  # seconds: such epochs are measured whole, with the time between them
-FEWEST_ROUNDS, MOST_ROUNDS = 3, 8
-LOSES_AFTER = 2  # rounds without any gain, after which a change is not trained on any more
+FEWEST_ROUNDS, MOST_ROUNDS = 4, 8
+LOSES_AFTER = 3  # rounds without any gain, after which a change is not trained on any more
 SHARE_FOR_CACHE = 0.2  # of the time left
 
 
@@ -37,7 +37,7 @@ class Experiment:
         self.round = 0
 
     def run(self) -> None:
-        data = self.fit.asked.get("x")
+        data = others.shareable(self.fit.asked.get("x"))
         _tell("side-run", state="began", where=self.where, data=others.kind_of(data), cores=os.cpu_count())
         notes: list[str] = []
         if is_dataset(data):
@@ -76,7 +76,11 @@ class Experiment:
             elif change is not None:
                 self._add(change)
         steps = epoch[1] * self.fit.steps_at_once if epoch and self.fit.whole_epochs else None
-        self._add(others.bound(self.fit, data, steps, BOUND))
+        bound, trouble = attempt(others.bound, self.fit, data, steps, BOUND)
+        if bound is not None:
+            self._add(bound)
+        else:
+            _not_tried(NotTried("one batch again and again", None, f"no first batch could be had ({trouble})"))
 
     def _add(self, change: Change) -> None:
         """One short turn first: what fails or needs to be traced does so here."""
@@ -94,7 +98,7 @@ class Experiment:
     def _rounds(self, names: list[str], ends: float) -> None:
         """Each round forwards or backwards, so that a machine that gets slower does so for all."""
         left = ends - time.time()
-        seconds = min(max(left / (6 * len(names)) - self.cost, 0.8), 2.5)
+        seconds = min(max(left / (7 * len(names)) - self.cost, 0.8), 2.5)
         gains: dict[str, list[float]] = {}
         for number in range(MOST_ROUNDS):
             began, pace = time.time(), {}

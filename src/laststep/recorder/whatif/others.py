@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,7 +22,7 @@ def kind_of(data: Any) -> str:
         return "generator in tf.data" if any(call.method == "from_generator" for call in walk(data)) else "tf.data"
     if is_py_dataset(data):
         return "PyDataset"
-    return "generator" if hasattr(data, "__next__") else "arrays"
+    return "generator" if isinstance(data, Turnstile) else "arrays"
 
 
 def is_py_dataset(data: Any) -> bool:
@@ -29,14 +30,37 @@ def is_py_dataset(data: Any) -> bool:
 
 
 def batch_of(data: Any) -> int | None:
+    if not is_dataset(data):
+        return None
     sizes = [call.argument("batch_size", 1) for call in walk(data) if "batch" in call.method]
     return int(sizes[0]) if sizes and sizes[0] is not None else None
+
+
+def shareable(data: Any) -> Any:
+    """A plain generator, to be given to one fit after the other: the last one's thread may still be inside it."""
+    return Turnstile(data) if hasattr(data, "__next__") else data
+
+
+class Turnstile:
+    """Each fit gets a generator of its own; one at a time gets through to the program's."""
+
+    def __init__(self, source: Any) -> None:
+        self.source, self.lock = source, threading.Lock()
+
+    def __iter__(self) -> Iterator[Any]:
+        while True:
+            with self.lock:
+                try:
+                    element = next(self.source)
+                except StopIteration:
+                    return
+            yield element
 
 
 def changes_of(data: Any) -> Iterator[Change | NotTried]:
     if is_py_dataset(data):
         yield from _workers(data)
-    elif hasattr(data, "__next__"):
+    elif isinstance(data, Turnstile):
         yield NotTried("run it in parallel", None, "a plain Python generator gives its batches one after the other")
 
 
@@ -66,7 +90,7 @@ def bound(fit: Fit, data: Any, steps: int | None, says: str) -> Change:
 def _first_batch(tf: Any, fit: Fit, data: Any) -> Any:
     if is_py_dataset(data):
         return data[0]
-    if is_dataset(data) or hasattr(data, "__next__"):
+    if is_dataset(data) or isinstance(data, Turnstile):
         return next(iter(data))
     size = int(fit.asked.get("batch_size") or 32)
     given = (data, fit.asked["y"]) if fit.asked.get("y") is not None else (data,)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+import statistics
 import sys
 import time
 from typing import Any, NamedTuple
 
 WARM = 0.4  # seconds of each turn that are not counted: the pipeline starts anew, and its buffers are filled
 FEWEST = 4  # steps
+MANY_EPOCHS = 5
 KEPT = ("steps_per_epoch", "class_weight", "shuffle", "batch_size", "sample_weight", "y")
 
 
@@ -31,7 +34,8 @@ class Fit:
         """Train on this data until so many seconds are counted."""
         clock = _clock_of(self.model)(seconds, self.whole_epochs, longest)
         given = {name: self.asked[name] for name in KEPT if self.asked.get(name) is not None}
-        given.update({"verbose": 0, "epochs": 10**6, "callbacks": [clock], "x": data} | more)
+        x = iter(data) if type(data).__name__ == "Turnstile" else data
+        given.update({"verbose": 0, "epochs": 10**6, "callbacks": [clock], "x": x} | more)
         self.original(self.model, **{name: value for name, value in given.items() if value is not None})
         steps, spent = clock.counted()
         return Turn(steps * self.steps_at_once, spent, clock.last_epoch())
@@ -89,8 +93,10 @@ class _Clock:
 
     def counted(self) -> tuple[int, float]:
         if self.whole_epochs and len(self.epochs) > 1:
-            (first, before), (last, after) = self.epochs[0], self.epochs[-1]
-            return after - before, last - first
+            steps = self.epochs[-1][1] - self.epochs[0][1]
+            lengths = [after - before for (before, _), (after, _) in itertools.pairwise(self.epochs)]
+            # Of many short epochs the middle one: a single stall of seconds is not what an epoch takes.
+            return steps, statistics.median(lengths) * len(lengths) if len(lengths) >= MANY_EPOCHS else sum(lengths)
         if self.first is None:
             return 0, 0.0
         return len(self.marks) - 1 - self.first, self.marks[-1] - self.marks[self.first]
