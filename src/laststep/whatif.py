@@ -123,7 +123,7 @@ def gain_range(gains: list[float]) -> Range | None:
 
 def _why_failed(run: Run, sides: dict[str, Any], measured: bool) -> str:
     if "unsupported" in sides:
-        return str(sides["unsupported"].get("because"))
+        return f"not supported for this program: {sides['unsupported'].get('because')}"
     if measured:
         return ""
     if any(turn.get("arm") == NOW and not turn.get("steps") for turn in run.all("turn")):

@@ -75,7 +75,7 @@ model.fit(batches(), steps_per_epoch=10, epochs=1, verbose=0)
 
 def call(here: Path, environ: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "laststep", *words]
-    return subprocess.run(command, cwd=here, env=environ, capture_output=True, text=True, timeout=280, check=False)
+    return subprocess.run(command, cwd=here, env=environ, capture_output=True, text=True, timeout=250, check=False)
 
 
 def probed(here: Path, environ: dict[str, str], program: str) -> tuple[subprocess.CompletedProcess[str], dict]:
@@ -83,7 +83,7 @@ def probed(here: Path, environ: dict[str, str], program: str) -> tuple[subproces
     (here / "train.py").write_text(program)
     recorded = call(here, environ, "run", "--quiet", sys.executable, "train.py")
     assert recorded.returncode == 0, recorded.stderr
-    result = call(here, environ, "probe", "--json", "--seconds", "25")
+    result = call(here, environ, "probe", "--json", "--seconds", "35")
     return result, json.loads(result.stdout)
 
 
@@ -93,7 +93,7 @@ def test_a_map_that_waits_gains_in_parallel_and_nothing_after_fit_is_done(here, 
     assert result.returncode == 0, result.stderr
     assert (here / "before.txt").read_text() == "xx"
     assert (here / "after.txt").read_text() == "x"
-    assert "What it does before its first fit is done again" in result.stderr
+    assert "what it does before its first fit is done again" in result.stderr
     changes = {change["change"]: change for change in told["changes"]}
     parallel = changes["run the map in parallel"]
     assert parallel["verdict"] == "gain"
@@ -102,8 +102,8 @@ def test_a_map_that_waits_gains_in_parallel_and_nothing_after_fit_is_done(here, 
     line = WAITS.splitlines().index("ds = ds.map(load)") + 1
     assert (Path(parallel["where"]["file"]).name, parallel["where"]["line"]) == ("train.py", line)
     # All that waiting is in the pipeline: without it, and with its result in memory, steps are much shorter.
-    assert told["bound"]["gain"][0] > 3
-    assert changes["keep the result in memory"]["gain"][0] > 3
+    assert told["bound"]["gain"][0] > 2
+    assert changes["keep the result in memory"]["gain"][0] > 2
     assert told["ms_per_step"] > 8 * 4
     assert told["fit"]["line"] == WAITS.splitlines().index("model.fit(ds, epochs=1, verbose=0)") + 1
     reasons = {left["because"] for left in told["not_tried"]}
@@ -133,7 +133,7 @@ def test_a_program_without_fit(laststep):
     laststep("run", "--quiet", "python", "prog.py")
     result = laststep("probe")
     assert result.returncode == 1
-    assert "the program never called fit" in result.stdout
+    assert "The program never called fit" in result.stdout
     assert "hello" in result.stderr, "its last words"
 
 

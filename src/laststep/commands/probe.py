@@ -65,9 +65,10 @@ def why_not(recorded: Run) -> str:
 
 
 def announcement(recorded: Run, cwd: str, seconds: float) -> str:
+    place = "" if Path(cwd) == Path.cwd() else f" (in {cwd})"
     return (
-        f"laststep: starting again, for about {seconds:.0f} s: {' '.join(recorded.command)}\n"
-        f"laststep: in {cwd}. What it does before its first fit is done again; nothing after."
+        f"laststep: starting it again for about {seconds:.0f} s: {' '.join(recorded.command)}{place}\n"
+        "laststep: what it does before its first fit is done again, nothing after it"
     )
 
 

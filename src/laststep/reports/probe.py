@@ -17,8 +17,8 @@ def page(outcome: Outcome, run: str, command: list[str], cwd: str | None, width:
     out.line((f"laststep probe · {run}", "2"))
     out.text(" ".join(command), "", "")
     if outcome.failed:
-        out.heading("Nothing could be measured")
-        out.text(f"Not supported for this program: {outcome.failed}." if outcome.where else f"{outcome.failed}.")
+        out.heading("Nothing was measured", words.place(outcome.where, cwd))
+        out.text(f"{outcome.failed[:1].upper()}{outcome.failed[1:]}.")
         return str(out)
     _tell_now(out, outcome, cwd)
     if outcome.tried:

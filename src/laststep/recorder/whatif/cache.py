@@ -16,6 +16,7 @@ WORK = {"map", "filter", "interleave", "flat_map", "from_generator", "padded_bat
 ENDS = {"shuffle", "repeat", "sample_from_datasets", "rejection_resample", "random", "prefetch"}
 LOOKED_AT = 8  # elements that have to come out the same twice
 SHARE_OF_MEMORY = 0.5
+OVER_AND_OVER = 10**6  # not for ever: Keras refuses data without an end where it is not told how many steps to take
 
 
 def cache_of(dataset: Any, seconds: float) -> Change | NotTried | None:
@@ -73,7 +74,7 @@ def _filled(dataset: Any, call: Call, seconds: float, room: float) -> Change | N
         return NotTried(SAYS, call, f"it holds more than {_gb(room)}")
     mean = total / max(count, 1)
     if not complete:
-        cached = call.dataset.take(count).cache().repeat()
+        cached = call.dataset.take(count).cache().repeat(OVER_AND_OVER)
         _fill(cached.take(count), seconds * 2, room)
         known = int(call.dataset.cardinality().numpy())
         total = known * mean if known > 0 else 0

@@ -17,6 +17,7 @@ AUTOTUNE = -1
 AUTO = "tf.data.AUTOTUNE"
 PYTHON = {"PyFunc", "PyFuncStateless", "EagerPyFunc"}
 NONE_OR_ONE = (None, 1)
+COMPARED = 64  # examples
 OTHER_ORDER = "examples come in another order"
 
 
@@ -97,12 +98,21 @@ def _whole_batches(dataset: Any, call: Call) -> Change | NotTried | None:
     data, trouble = attempt(rebuild, dataset, call, lambda call: _vectorised(mapped, call))
     if data is None:
         return NotTried(says, mapped, f"TensorFlow can't vectorise this function ({_short(trouble)})")
-    if not is_stateful(mapped) and not elements.same(call.dataset, _vectorised(mapped, call), 1):
+    if not is_stateful(mapped) and not _same_numbers(mapped, call):
         return NotTried(says, mapped, "the vectorised function gives other numbers")
     return Change(says, mapped, _vectorised_code(mapped, call), data, "instead of map, then batch")
 
 
-def _vectorised(mapped: Call, batch: Call) -> Any:
+def _same_numbers(mapped: Call, batch: Call) -> bool:
+    """On a few examples, held so that a shuffle before them does not matter."""
+    few = mapped.args[0].take(COMPARED).cache()
+    for _ in few:
+        pass
+    one_by_one = again(mapped, (few, *mapped.args[1:]))
+    return elements.same(again(batch, (one_by_one, *batch.args[1:])), _vectorised(mapped, batch, few), 1)
+
+
+def _vectorised(mapped: Call, batch: Call, source: Any = None) -> Any:
     vectorized_map = sys.modules["tensorflow"].vectorized_map
     function, rest = mapped.argument("map_func", 1), dict(mapped.kwargs)
     rest.pop("map_func", None)
@@ -112,7 +122,7 @@ def _vectorised(mapped: Call, batch: Call) -> Any:
         each = function if len(parts) == 1 else lambda example: function(*example)
         return vectorized_map(each, one, fallback_to_while_loop=False)
 
-    batched = again(batch, (mapped.args[0], *batch.args[1:]))
+    batched = again(batch, (mapped.args[0] if source is None else source, *batch.args[1:]))
     return batched.map(over_batch, *mapped.args[2:], **rest)
 
 

@@ -75,7 +75,8 @@ class Experiment:
                 _not_tried(change)
             elif change is not None:
                 self._add(change)
-        steps = epoch[1] * self.fit.steps_at_once if epoch and self.fit.whole_epochs else None
+        ends = epoch is not None and self.fit.whole_epochs and not self.fit.asked.get("steps_per_epoch")
+        steps = epoch[1] * self.fit.steps_at_once if epoch is not None and ends else None
         bound, trouble = attempt(others.bound, self.fit, data, steps, BOUND)
         if bound is not None:
             self._add(bound)

@@ -29,9 +29,9 @@ def scaled(dataset: Any) -> tuple[Any, list[str]]:
 
 def _edit(call: Call, dataset: Any) -> Any:
     buffer, count = int(call.argument("buffer_size", 1)), int(call.input.cardinality().numpy())
-    pace, ended = elements.rate(call.input, LOOK)
-    fill = (min(buffer, count) if count > 0 else buffer) / pace
-    if ended or fill < LONGEST_FILL:
+    held = min(buffer, count) if count > 0 else buffer
+    pace = elements.rate(call.input, LOOK, held)
+    if held / pace < LONGEST_FILL:
         return None
     enough = max(int(pace * EPOCH), 4 * _batch_size(dataset))
     share = min(1.0, enough / count) if count > 0 else min(1.0, enough / buffer / 2)
