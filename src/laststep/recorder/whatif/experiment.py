@@ -21,6 +21,7 @@ NOW, BOUND = "now", "no wait for data"
 SHORT_EPOCH = 2.0  # seconds: such epochs are measured whole, with the time between them
 FEWEST_ROUNDS, MOST_ROUNDS = 4, 8
 LOSES_AFTER = 3  # rounds without any gain, after which a change is not trained on any more
+BUSY = 1.5  # load per core
 SHARE_FOR_CACHE = 0.2  # of the time left
 
 
@@ -40,9 +41,11 @@ class Experiment:
         data = others.shareable(self.fit.asked.get("x"))
         _tell("side-run", state="began", where=self.where, data=others.kind_of(data), cores=os.cpu_count())
         notes: list[str] = []
+        busy = _busy()
         if is_dataset(data):
             data, notes = scaled(data)
         epoch = self._calibrate(data, bool(notes))
+        notes += busy
         self._collect(data, epoch)
         _tell("side-run", state="trains", whole_epochs=self.fit.whole_epochs, notes=notes, batch=others.batch_of(data))
         risky = [name for name, change in self.arms.items() if change.risky]
@@ -125,6 +128,14 @@ class Experiment:
 
 class NothingTrained(Exception):
     """Nothing to compare."""
+
+
+def _busy() -> list[str]:
+    """Other work on the machine does not make a range wrong, but wide."""
+    load, cores = os.getloadavg()[0], os.cpu_count() or 1
+    if load < BUSY * cores:
+        return []
+    return [f"the machine was busy with other work (load {load:.0f} on {cores} cores): an idle one gives narrower ranges"]
 
 
 def _may_win(gains: list[float]) -> bool:

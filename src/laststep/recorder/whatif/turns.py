@@ -65,7 +65,6 @@ class _Clock:
         self.marks: list[float] = []
         self.first: int | None = None  # of the marks: where counting begins
         self.epochs: list[tuple[float, int]] = []
-        self.began = time.perf_counter()
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         self.epochs.append((time.perf_counter(), len(self.marks)))
