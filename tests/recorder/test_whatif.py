@@ -28,6 +28,7 @@ def count():
 once = iter(range(5))
 no_prefetch = tf.data.Options()
 no_prefetch.experimental_optimization.inject_prefetch = False
+table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(tf.range(9), tf.range(9)), -1)
 files = [f"{sys.argv[1]}/{n}" for n in "ab"]
 for name in files:
     open(name, "w").write("1\\n2\\n")
@@ -39,6 +40,7 @@ PIPELINES = {
     "python, parallel": numbers().map(in_python, num_parallel_calls=2).batch(4),
     "python, serial by name": numbers().map(in_python, num_parallel_calls=1).batch(4),
     "rolled": numbers().map(rolled).batch(4),
+    "table": numbers().map(lambda x: table.lookup(tf.cast(x, tf.int32))).batch(4),
     "shuffled, plain": numbers().shuffle(12).map(double).batch(4),
     "shuffled first": numbers().shuffle(4).map(in_python).batch(4),
     "cached already": numbers().map(in_python).cache().batch(4),
@@ -92,6 +94,7 @@ def told(tmp_path_factory):
         ("python, parallel", {CACHE}),
         ("python, serial by name", {PARALLEL, CACHE}),
         ("rolled", {PARALLEL}),
+        ("table", {PARALLEL, CACHE}),
         ("shuffled, plain", {BATCHES}),
         ("shuffled first", {PARALLEL}),
         ("cached already", {PARALLEL}),

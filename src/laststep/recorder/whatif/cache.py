@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import re
 import time
 from typing import Any
 
 from laststep.recorder.whatif import elements
 from laststep.recorder.whatif.calls import Call, rebuild, walk
-from laststep.recorder.whatif.changes import PYTHON, Change, NotTried, is_stateful, ops_of
+from laststep.recorder.whatif.changes import Change, NotTried, ops_of
 from laststep.recorder.whatif.source import written
 
 SAYS = "keep the result in memory"
 WORK = {"map", "filter", "interleave", "flat_map", "from_generator", "padded_batch"}
 ENDS = {"shuffle", "repeat", "sample_from_datasets", "rejection_resample", "random", "prefetch"}
+# Not all that TensorFlow calls stateful: a table is, too, and always gives the same.
+RANDOM = re.compile(r"Random|Rng|Multinomial|TruncatedNormal|Parameterized|SampleDistorted|Stateful(?!Partitioned)")
 LOOKED_AT = 8  # elements that have to come out the same twice
 SHARE_OF_MEMORY = 0.5
 OVER_AND_OVER = 10**6  # not for ever: Keras refuses data without an end where it is not told how many steps to take
@@ -58,8 +61,8 @@ def _changes_each_time(call: Call) -> str:
         return "list_files shuffles the files before the work: a cache would freeze their order"
     if call.method == "shuffle":
         return "the examples are shuffled before the work: a cache would freeze their order"
-    if call.method in WORK and is_stateful(call) and not ops_of(call) & PYTHON:
-        return "something random is in the map" if call.method == "map" else ""
+    if call.method in WORK and any(RANDOM.match(op) for op in ops_of(call)):
+        return f"something random is in the {call.method}"
     if call.method == "from_generator" and not inspect.isgeneratorfunction(call.argument("generator", 0)):
         return "nobody knows whether this generator can be asked twice"
     return ""

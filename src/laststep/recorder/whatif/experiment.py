@@ -135,7 +135,7 @@ def _busy() -> list[str]:
     load, cores = os.getloadavg()[0], os.cpu_count() or 1
     if load < BUSY * cores:
         return []
-    return [f"the machine was busy with other work (load {load:.0f} on {cores} cores): an idle one gives narrower ranges"]
+    return [f"the machine was busy with other work (load {load:.0f} on {cores} cores): idle, it gives narrower ranges"]
 
 
 def _may_win(gains: list[float]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import statistics
 import sys
@@ -37,6 +38,8 @@ class Fit:
         x = iter(data) if type(data).__name__ == "Turnstile" else data
         given.update({"verbose": 0, "epochs": 10**6, "callbacks": [clock], "x": x} | more)
         self.original(self.model, **{name: value for name, value in given.items() if value is not None})
+        # Keras's iterators hold each other: until they are collected, their threads go on making batches for nobody.
+        gc.collect()
         steps, spent = clock.counted()
         return Turn(steps * self.steps_at_once, spent, clock.last_epoch())
 
