@@ -13,7 +13,7 @@ FEWEST_ROUNDS = 4
 # With so many rounds the lowest and the highest are left out: the rest still holds the true middle in eight or nine
 # cases of ten, and one stall (TensorFlow's pipelines have them at the end of an epoch) or busy neighbour does no harm.
 ENOUGH_ROUNDS = 6
-MARGIN = 1.05  # another launch of the same program differs by so much, however steady the rounds were
+MARGIN = 1.10  # another launch of the same program differs by so much, however steady the rounds were
 
 Range = tuple[float, float]
 
