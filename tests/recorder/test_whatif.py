@@ -57,11 +57,13 @@ told = {}
 flat = lambda ds: sorted(str(part) for batch in ds for part in tf.nest.flatten(tf.nest.map_structure(
     lambda t: t.numpy().tolist(), batch)) for part in (part if isinstance(part, list) else [part]))
 for name, ds in PIPELINES.items():
-    found = [*changes_of(ds), *[c for c in [cache_of(ds, 5)] if c]]
+    found = [*changes_of(ds), *[c for c in [cache_of(ds, 5, 3, None)] if c]]
     tried = [c for c in found if isinstance(c, Change)]
     equal = name in ("random", "rolled", "endless") or all(flat(c.data) == flat(ds) for c in tried)
     told[name] = {"tried": {c.says: c.code for c in tried}, "equal": equal,
                   "not": {c.says: c.because for c in found if c not in tried}}
+python = PIPELINES["python"]
+told["passes"] = [type(cache_of(python, 5, *asked)).__name__ for asked in ((1, None), (2, None), (1, 3), (1, 4))]
 import time
 slow = lambda x: tf.numpy_function(lambda v: (time.sleep(0.01), v)[1], [x], tf.int64)
 small, notes = scaled(tf.data.Dataset.range(5000).map(slow).shuffle(5000).batch(10))
@@ -133,6 +135,12 @@ def test_how_a_change_is_written(told):
     assert told["plain"]["tried"][BATCHES] == ".batch(4).map(lambda x: tf.vectorized_map(double, x))"
     assert told["files"]["tried"][FILES] == ".interleave(tf.data.TextLineDataset, num_parallel_calls=tf.data.AUTOTUNE)"
     assert told["reader"]["tried"][FILES] == "TextLineDataset(files, num_parallel_reads=tf.data.AUTOTUNE)"
+
+
+@pytest.mark.slow
+def test_a_cache_is_for_data_that_is_gone_through_again(told):
+    """12 examples, 4 in a step: three steps are one pass."""
+    assert told["passes"] == ["NotTried", "Change", "NotTried", "Change"]
 
 
 @pytest.mark.slow

@@ -22,11 +22,16 @@ SHARE_OF_MEMORY = 0.5
 OVER_AND_OVER = 10**6  # not for ever: Keras refuses data without an end where it is not told how many steps to take
 
 
-def cache_of(dataset: Any, seconds: float) -> Change | NotTried | None:
-    """A cache behind the last work that gives the same each time; filled here, for up to so many seconds."""
+def cache_of(dataset: Any, seconds: float, epochs: int, steps: int | None) -> Change | NotTried | None:
+    """A cache behind the last work that gives the same each time; filled here, for up to so many seconds.
+
+    `epochs` and `steps` (per epoch, where given) are what the program asked of fit.
+    """
     call, because = _place(dataset)
     if call is None:
         return NotTried(SAYS, None, because) if because else None
+    if _once_at_most(dataset, call, epochs, steps):
+        return NotTried(SAYS, call, "this fit goes through the data once at most")
     if not elements.same(call.dataset, call.dataset, LOOKED_AT):
         return NotTried(SAYS, call, "its result was not the same twice")
     count, held = int(call.dataset.cardinality().numpy()), _mean_size(call.dataset)
@@ -36,6 +41,18 @@ def cache_of(dataset: Any, seconds: float) -> Change | NotTried | None:
     if count * held > room:
         return NotTried(SAYS, call, f"it would need about {_gb(count * held)} of memory, {_gb(2 * room)} are free")
     return _filled(dataset, call, seconds, room)
+
+
+def _once_at_most(dataset: Any, call: Call, epochs: int, steps: int | None) -> bool:
+    """A cache helps from the second pass on, and an epoch need not be a pass."""
+    if steps is None:
+        return epochs < 2
+    taken = epochs * steps
+    for later in walk(dataset):
+        if later is call:
+            break
+        taken *= int(later.argument("batch_size", 1)) if later.method in ("batch", "padded_batch") else 1
+    return 0 < taken <= int(call.dataset.cardinality().numpy())
 
 
 def _place(dataset: Any) -> tuple[Call | None, str]:
@@ -83,7 +100,7 @@ def _filled(dataset: Any, call: Call, seconds: float, room: float) -> Change | N
         total = known * mean if known > 0 else 0
     size = f"needs about {_gb(total)} of memory" if total else "its whole size is not known: look at the memory"
     data = rebuild(dataset, call, lambda _: cached)
-    return Change(SAYS, call, f"{written(call)}.cache()", data, f"{size}; from the second epoch on")
+    return Change(SAYS, call, f"{written(call)}.cache()", data, f"{size}; from the second pass over the data on")
 
 
 def _fill(cached: Any, seconds: float, room: float) -> tuple[int, int, bool]:

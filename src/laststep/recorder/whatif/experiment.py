@@ -69,7 +69,8 @@ class Experiment:
         found: list[Change | NotTried | None] = []
         if is_dataset(data):
             found += changes_of(data)
-            cached, trouble = attempt(cache_of, data, (self.ends - time.time()) * SHARE_FOR_CACHE)
+            epochs, steps = int(self.fit.asked.get("epochs") or 1), self.fit.asked.get("steps_per_epoch")
+            cached, trouble = attempt(cache_of, data, (self.ends - time.time()) * SHARE_FOR_CACHE, epochs, steps)
             found.append(NotTried("keep the result in memory", None, trouble) if trouble else cached)
         else:
             found += others.changes_of(data)
@@ -79,8 +80,8 @@ class Experiment:
             elif change is not None:
                 self._add(change)
         ends = epoch is not None and self.fit.whole_epochs and not self.fit.asked.get("steps_per_epoch")
-        steps = epoch[1] * self.fit.steps_at_once if epoch is not None and ends else None
-        bound, trouble = attempt(others.bound, self.fit, data, steps, BOUND)
+        length = epoch[1] * self.fit.steps_at_once if epoch is not None and ends else None
+        bound, trouble = attempt(others.bound, self.fit, data, length, BOUND)
         if bound is not None:
             self._add(bound)
         else:
