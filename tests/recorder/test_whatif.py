@@ -150,3 +150,11 @@ def test_only_a_shuffle_behind_slow_work_is_made_smaller(told):
     assert notes == 1
     assert untouched == 500
     assert none == []
+
+
+def test_one_stall_is_left_out_and_the_usual_waits_are_not():
+    from laststep.recorder.whatif.turns import usual_length
+
+    assert usual_length([1.0, 1.0, 1.0, 1.0, 2.0, 2.0]) == pytest.approx(8 / 6)
+    assert usual_length([1.0, 1.0, 1.0, 1.0, 60.0]) == pytest.approx(1.0)
+    assert usual_length([1.0, 60.0]) == pytest.approx(30.5)

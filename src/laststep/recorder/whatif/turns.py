@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 WARM = 0.4  # seconds of each turn that are not counted: the pipeline starts anew, and its buffers are filled
 FEWEST = 4  # steps
 MANY_EPOCHS = 5
+STALL = 5.0  # times the middle epoch
 KEPT = ("steps_per_epoch", "class_weight", "shuffle", "batch_size", "sample_weight", "y")
 
 
@@ -97,8 +98,7 @@ class _Clock:
         if self.whole_epochs and len(self.epochs) > 1:
             steps = self.epochs[-1][1] - self.epochs[0][1]
             lengths = [after - before for (before, _), (after, _) in itertools.pairwise(self.epochs)]
-            # Of many short epochs the middle one: a single stall of seconds is not what an epoch takes.
-            return steps, statistics.median(lengths) * len(lengths) if len(lengths) >= MANY_EPOCHS else sum(lengths)
+            return steps, usual_length(lengths) * len(lengths)
         if self.first is None:
             return 0, 0.0
         return len(self.marks) - 1 - self.first, self.marks[-1] - self.marks[self.first]
@@ -109,3 +109,10 @@ class _Clock:
             return None
         (first, before), (last, after) = self.epochs[-2:]
         return (last - first if before else last - self.marks[1]), after - before
+
+
+def usual_length(lengths: list[float]) -> float:
+    """The mean epoch. TensorFlow often waits a little at an epoch's end, and that counts; a single stall does not."""
+    if len(lengths) < MANY_EPOCHS:
+        return statistics.fmean(lengths)
+    return statistics.fmean(length for length in lengths if length <= STALL * statistics.median(lengths))
