@@ -50,6 +50,9 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "exit-call": "the program asked to leave: sys.exit, os._exit",
         "signal-sent": "the program sent a signal to itself",
         "exiting": "the interpreter reached its normal end",
+        "side-run": "in a side run of `laststep probe`: it began, it is not supported here and why, it ended",
+        "change": "a change of the input pipeline that the side run tries, or does not try and why",
+        "turn": "steps and seconds of training on one pipeline, in one round of a side run",
         "recording-stopped": "recording ended early, and why; training went on",
     }
 )
