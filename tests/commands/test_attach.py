@@ -75,12 +75,12 @@ FORKED = """
 import multiprocessing, threading
 lock = threading.Lock()
 def work(number):
-    lock.acquire()                                    # <- here
+    lock.acquire()
 lock.acquire()
 with multiprocessing.get_context("fork").Pool(1) as pool:
     lock.release()
     print("READY", flush=True)
-    pool.map(work, range(4))
+    pool.map(work, range(4))                          # <- here
 """
 CHILD = """
 import subprocess, sys

@@ -7,11 +7,11 @@ from laststep.look import Look
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import fit_place, no
-from laststep.rules.stalled._stuck import SEEN, last_look, used
+from laststep.rules.stalled._stuck import DEATHS, SEEN, last_look, used
 from laststep.run import Run
 
 
-@rule(needs=(SEEN,))
+@rule(needs=(SEEN,), outranks=DEATHS)
 def graph_compiling(run: Run) -> Answer:
     """TensorFlow traces or compiles: this is slow, but it is not stuck.
 
@@ -34,7 +34,7 @@ def graph_compiling(run: Run) -> Answer:
     if found is None:
         return no("no step is being traced or compiled now")
     event, look = found
-    compiling = look.phase in ("first step", "trace") and look.doing == "execute" and not look.idle and not look.waiting
+    compiling = look.phase in ("first step", "trace", "") and look.doing == "execute" and not look.idle and not look.waiting
     if look.doing != "trace" and not compiling:
         return no("it was looked at while it did not move, and it did not trace or compile")
     jit = bool(run.fit and (run.fit.began.get("model") or {}).get("jit_compile"))

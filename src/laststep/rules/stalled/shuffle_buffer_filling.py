@@ -9,11 +9,11 @@ from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import fit_place, no
-from laststep.rules.stalled._stuck import SEEN, last_look
+from laststep.rules.stalled._stuck import DEATHS, SEEN, last_look
 from laststep.run import Run
 
 
-@rule(needs=(SEEN,), outranks=("input-blocked",))
+@rule(needs=(SEEN,), outranks=(*DEATHS, "input-blocked"))
 def shuffle_buffer_filling(run: Run) -> Answer:
     """The shuffle buffer is being filled: training begins when it is full.
 

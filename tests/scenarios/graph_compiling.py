@@ -1,9 +1,9 @@
-"""Ctrl-C while a step under jit_compile=True is being compiled, after it was traced.
+"""Somebody ends it while a step under jit_compile=True is being compiled.
 
-expect: interrupted
-exit: SIGINT
+expect: graph-compiling
+exit: SIGTERM
 outcome: stopped
-do: signal SIGINT
+do: signal SIGTERM
 when: all
 """
 
@@ -16,7 +16,7 @@ import tensorflow as tf
 keras.utils.set_random_seed(23)
 inputs = keras.Input((16, 16, 3))
 hidden = keras.layers.Conv2D(8, 3, padding="same")(inputs)
-for block in range(28):
+for block in range(48):
     skip = hidden
     hidden = keras.layers.BatchNormalization()(hidden)
     hidden = keras.layers.Activation("swish")(hidden)
@@ -42,6 +42,6 @@ x = tf.constant(np.random.rand(8, 16, 16, 3).astype("float32"))
 y = tf.constant(np.random.randint(0, 4, 8))
 train_step.get_concrete_function(x, y)
 print("traced", flush=True)
-threading.Timer(4, print, ["READY"], {"flush": True}).start()
+threading.Timer(13, print, ["READY"], {"flush": True}).start()
 for step in range(100_000):
     loss = train_step(x, y)

@@ -1,9 +1,9 @@
-"""Ctrl-C while the shuffle buffer fills from a slow source, before the first step.
+"""Somebody ends it while the shuffle buffer fills from a slow source, before the first step.
 
-expect: interrupted
-exit: SIGINT
+expect: shuffle-buffer-filling
+exit: SIGTERM
 outcome: stopped
-do: signal SIGINT
+do: signal SIGTERM
 when: all
 """
 
@@ -20,14 +20,14 @@ def records():
     rng = np.random.default_rng(0)
     for number in range(100_000):
         time.sleep(0.004)
-        if number == 2000:
+        if number == 3500:
             print("READY", flush=True)
         x = rng.random(12, dtype="float32")
         yield x, x.sum()
 
 
 signature = (tf.TensorSpec((12,), tf.float32), tf.TensorSpec((), tf.float32))
-dataset = tf.data.Dataset.from_generator(records, output_signature=signature).shuffle(3000).batch(8)
+dataset = tf.data.Dataset.from_generator(records, output_signature=signature).shuffle(20000).batch(8)
 model = keras.Sequential([keras.layers.Dense(16, activation="relu"), keras.layers.Dense(1)])
 model.compile(optimizer="adam", loss="mse")
 model.fit(dataset, epochs=1, verbose=2)
