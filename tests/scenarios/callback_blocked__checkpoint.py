@@ -3,6 +3,7 @@
 expect: callback-blocked
 exit: SIGTERM
 outcome: stopped
+when: all
 stall: yes
 """
 

@@ -3,6 +3,7 @@
 expect: deadlocked
 exit: SIGTERM
 outcome: stopped
+when: all
 stall: yes
 """
 

@@ -3,6 +3,7 @@
 expect: input-blocked
 exit: SIGTERM
 outcome: stopped
+when: all
 stall: yes
 """
 

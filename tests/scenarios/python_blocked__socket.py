@@ -3,6 +3,7 @@
 expect: python-blocked
 exit: SIGTERM
 outcome: stopped
+when: all
 stall: yes
 """
 

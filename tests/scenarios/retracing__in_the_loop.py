@@ -3,6 +3,7 @@
 expect: retracing
 exit: 0
 outcome: finished
+when: all
 """
 
 import keras

@@ -3,6 +3,7 @@
 expect: tensors-accumulating
 exit: SIGKILL
 outcome: crashed
+when: all
 memory: 1600M
 env: LASTSTEP_SAVE_BEFORE_DEATH=1
 """

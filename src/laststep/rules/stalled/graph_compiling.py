@@ -34,7 +34,8 @@ def graph_compiling(run: Run) -> Answer:
     if found is None:
         return no("no step is being traced or compiled now")
     event, look = found
-    compiling = look.phase in ("first step", "trace", "") and look.doing == "execute" and not look.idle and not look.waiting
+    first = look.phase in ("first step", "trace", "")
+    compiling = first and look.doing == "execute" and not look.idle and not look.waiting
     if look.doing != "trace" and not compiling:
         return no("it was looked at while it did not move, and it did not trace or compile")
     jit = bool(run.fit and (run.fit.began.get("model") or {}).get("jit_compile"))
