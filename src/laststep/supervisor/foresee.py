@@ -20,6 +20,7 @@ EVERY, EVERY_PART = 2.0, 0.05  # seconds, or this part of what has been watched
 IN_A_ROW = 3
 LOOK_EVERY = 3.0  # seconds between two readings of what was recorded inside
 EPOCHS_EVERY = 10.0
+PATIENCE = 15.0  # seconds
 SAVE_SECONDS = 60.0
 SAVE_FULL = 0.92  # of the limit
 UNSETTLED = 0.25  # of the way
@@ -46,6 +47,7 @@ class Foresee:
         self._ends: list[float] = []
         self._next_epochs = 0.0
         self._asked = 0
+        self._patient_until = 0.0  # for what two looks inside say about the owner
         self._said: float | None = None  # the seconds left when it was last said
         self._handles: dict[str, list[Point]] = {name: [] for name in HANDLES}
         self._next_handles = 0
@@ -75,10 +77,12 @@ class Foresee:
         self._rising = self._rising + 1 if found is not None and found.is_steady else 0
         if self._rising >= IN_A_ROW - 1 and _is_worth_asking(points, self._samples[-1]):
             self._ask(CENSUS)
+            self._patient_until = self._patient_until or now + PATIENCE
         if self._rising >= IN_A_ROW and now >= self._next_look and self._asked & CENSUS:
             self._next_look = now + LOOK_EVERY
             leak = find_leak(self._samples, self._events())
-            if leak is not None and leak.forecast is not None and leak.room is not None and _may_be_said(leak):
+            looked = leak is not None and (len(leak.censuses) > 1 or now > self._patient_until)
+            if leak is not None and leak.forecast and leak.room and looked and _may_be_said(leak):
                 self._tell(leak, leak.forecast, leak.room)
 
     def _epochs(self, now: float) -> list[float]:
