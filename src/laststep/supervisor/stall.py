@@ -32,6 +32,7 @@ LONG_SLEEP = 60.0  # who sleeps for longer is taken to be stuck
 # The first time of a phase nobody knows what is normal. Idle all the while, and in what:
 FIRST_TIME = {"sleep": 30.0, "network": 20.0, "": FLOOR}
 # Phases of many moves, of which one or two tell what is normal; the others are known when they are over.
+FEW_STEPS = 5  # in a phase, after which one knows what a step takes
 REPEATED = ("step", "loop", "validation", "evaluate", "predict")
 LOOKS = (20.0, 30.0, 60.0, 120.0)
 LOOK_EVERY = 300.0
@@ -94,16 +95,18 @@ class Stalls:
         now, key = time.time(), phase_of(live)
         token = (live.now, live.beat.step, live.beat.pulse)
         if token != self._token:
-            self._progress(token, key, now)
+            self._progress(live, token, key, now)
         elif not self._stuck and now - self._moved >= self._next_look:
             self._look(live, key)
 
-    def _progress(self, token: Any, key: str, now: float) -> None:
+    def _progress(self, live: Live, token: Any, key: str, now: float) -> None:
         waited = now - self._moved
         self._longest = max(self._longest, waited)
         if self._token is not None and (key != self._key or key in REPEATED):
             self._slowest[self._key] = max(self._slowest.get(self._key, 0.0), self._longest)
             self._longest = 0.0
+        if key in ("step", "loop") and _steps_here(live) >= FEW_STEPS:
+            self._slowest.setdefault(key, 0.0)  # they came faster than we look
         if self._stuck:
             self._journal.write("moving-again", {"after": round(waited, 1), "phase": self._key})
         self._token, self._key, self._moved, self._stuck = token, key, now, False
@@ -210,6 +213,11 @@ def phase_of(live: Live) -> str:
     if now.phase == "" or (now.phase in ("between", "evaluate", "predict") and done > now.number):
         return "loop" if done else ""
     return now.phase
+
+
+def _steps_here(live: Live) -> int:
+    """How many steps are complete since the phase began."""
+    return (live.beat.step if live.beat else 0) - (live.now.number if live.now else 0)
 
 
 def in_loop(where: dict[str, Any], frames: list[dict[str, Any]]) -> bool:
