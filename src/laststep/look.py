@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +22,9 @@ WAITS = {
     "popen_fork.py": {"wait": "process", "poll": "process"},
     "__init__.py": {"acquire": "lock", "handle": "lock"},  # of logging
 }
+NETWORK = ("recv", "read", "poll", "select", "epoll", "send", "write")
+OFTEN = 2  # wake-ups in a second
+STDIN = "standard input"
 EXECUTE = "quick_execute"
 TRACING = ("func_graph_from_py_func", "_create_concrete_function", "from_func_graph")
 SAVING = ("save_model", "save_weights_only", "save_weights", "write_checkpoint")
@@ -43,11 +47,13 @@ class Thread:
         self.on = str(told.get("on") or "")
         self.state = str(told.get("state") or "")
         self.cpu = float(told.get("cpu") or 0.0)
+        self.woke = int(told.get("woke") or 0)  # times in a second
         self.wakes: float | None = told.get("wakes")  # when it sleeps: in how many seconds it will wake up
 
     @property
     def ours(self) -> bool:
-        return self.name.startswith("laststep-") or any("laststep/recorder" in str(f.get("file")) for f in self.frames)
+        """The heartbeat: it began in our code. A thread of the user's may pass through it."""
+        return bool(self.frames) and "laststep/recorder" in str(self.frames[-1].get("file"))
 
     @property
     def place(self) -> Place | None:
@@ -108,7 +114,17 @@ class Look:
 
     @property
     def idle(self) -> bool:
-        return self.cpu < IDLE and float(self.data.get("io") or 0.0) < 10_000
+        """No processor time, no bytes through files, nothing that arrives over the network, no card at work."""
+        arrives = any(thread.call in NETWORK and thread.woke > OFTEN for thread in self.threads if not thread.ours)
+        quiet = self.cpu < IDLE and float(self.data.get("io") or 0.0) < 10_000
+        return quiet and not arrives and int(self.data.get("gpu_busy") or 0) <= 5
+
+    @property
+    def awaits_a_person(self) -> bool:
+        """input(), a debugger's prompt: the main thread reads what somebody will type."""
+        main = self.main
+        typed = main.on == STDIN or main.on.startswith(("/dev/pts/", "/dev/tty"))
+        return typed or bool(re.search(r"\binput\(|\bset_trace\(|\bbreakpoint\(", str((main.place or {}).get("text"))))
 
     @property
     def doing(self) -> str:

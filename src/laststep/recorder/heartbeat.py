@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import sys
-import threading
 import time
 
 from laststep.blackbox.steps import Beat
@@ -22,23 +22,31 @@ class Heartbeat:
     def __init__(self, recorder: state.Recorder) -> None:
         self._recorder = recorder
         self._number = 0
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="laststep-beat", daemon=True)
+        self._stop = _thread.allocate_lock()  # let go of to end
+        self._running = _thread.allocate_lock()
 
     def start(self) -> None:
-        self._thread.start()
+        # Not a threading.Thread: programs count those, and wait for all of them to end.
+        self._stop.acquire()
+        self._running.acquire()
+        _thread.start_new_thread(self._run, ())
         atexit.register(self.stop)
 
     def stop(self) -> None:
-        self._stop.set()
-        if threading.current_thread() is not self._thread:
-            self._thread.join(LEAVE)
+        if self._stop.locked():
+            self._stop.release()
+        self._running.acquire(timeout=LEAVE)
 
     def _run(self) -> None:
-        while not self._stop.wait(EVERY) and state.current is self._recorder and not sys.is_finalizing():
-            for action in self._recorder.at_beat:
-                guard(PROBE, action)
-            guard(PROBE, self._beat)
+        try:
+            while not self._stop.acquire(timeout=EVERY):
+                if state.current is not self._recorder or sys.is_finalizing():
+                    return
+                for action in list(self._recorder.at_beat):
+                    guard(PROBE, action)
+                guard(PROBE, self._beat)
+        finally:
+            self._running.release()
 
     def _beat(self) -> None:
         recorder, now = self._recorder, time.time()

@@ -53,13 +53,13 @@ class Recorder:
         self.last_end = 0.0  # when the last step was complete, or the epoch began
         self._pace = 0.0
         self.phase = 0
+        self.marked_at = 0.0  # when the phase that goes on began
         self.pulse = 0  # signs of life that are no steps
         self.waited = 0.0  # seconds that Python waited for data
         self.waiting_since = 0.0  # and since when it waits now
         self.graph_waiting_since = 0.0  # the same of a wait inside a compiled step
         # What to do with each beat of the heartbeat thread, which starts with the first mark or step.
         self.at_beat: list[Callable[[], None]] = []
-        self.at_mark: list[Callable[[], None]] = []
         self.at_first_mark: Callable[[], None] = _nothing
         self.saver: Any = None  # then what saves, once
 
@@ -84,9 +84,7 @@ class Recorder:
         return self.steps
 
     def mark(self, phase: int, at: float) -> None:
-        self.phase = phase
-        for action in self.at_mark:
-            action()
+        self.phase, self.marked_at = phase, at
         steps = self.steps or self._open_steps()
         if steps is not None:
             steps.mark(phase, self.count, at)

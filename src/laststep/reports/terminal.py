@@ -11,7 +11,7 @@ from laststep.logs.harmless import harmless_in
 from laststep.reports import words
 from laststep.reports.attached import tell_process
 from laststep.rule import all_rules
-from laststep.rules._shared import progress
+from laststep.rules._shared import progress, stopped_by_us
 from laststep.run import Run
 
 MOST_RULED_OUT = 5
@@ -35,6 +35,7 @@ class Page:
 
     width: int = 80
     colour: bool = False
+    cwd: str = ""  # below it, places are told relative to it
     lines: list[str] = field(default_factory=list)
 
     def paint(self, text: str, code: str) -> str:
@@ -51,6 +52,8 @@ class Page:
 
     def text(self, text: str, first: str = "  ", rest: str = "  ") -> None:
         """One paragraph; what came from the program is stripped of control characters."""
+        if len(self.cwd) > 1:
+            text = text.replace(self.cwd.rstrip("/") + "/", "")
         for line in NUMBER_AND_UNIT.sub("\\1\u00a0\\2", clean(text)).splitlines() or [""]:
             wrapped = textwrap.wrap(
                 line, self.width - 1, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
@@ -83,8 +86,9 @@ def clean(text: str) -> str:
 
 def page(diagnosis: Diagnosis, width: int = 80, colour: bool = False, verbose: bool = False) -> str:
     """The whole answer. Verbose adds the other findings in full, all that was ruled out, and the stack."""
-    out = Page(min(max(width, 40), 100), colour)
     run = diagnosis.run
+    began = run.first("run")
+    out = Page(min(max(width, 40), 100), colour, str(began.get("cwd") or "") if began else "")
     title = f"laststep · {run.id}"
     gap = " " * max(2, out.width - len(title) - len(diagnosis.outcome))
     out.line((title, "2"), (gap, ""), (diagnosis.outcome, "1;" + OUTCOME_COLOURS[diagnosis.outcome]))
@@ -127,7 +131,9 @@ def what_happened(diagnosis: Diagnosis) -> str:
         "stalled": "The program is alive and gets nowhere",
         "unknown": "The log does not say how it ended",
     }
-    if diagnosis.outcome == "stopped" and not run.training_seen:
+    if stopped_by_us(run):
+        verbs["stopped"] = "Training was stuck, and laststep stopped it as asked"
+    elif diagnosis.outcome == "stopped" and not run.training_seen:
         verbs["stopped"] = "The program was stopped"
     if run.is_log:
         return f"{verbs[diagnosis.outcome]}{_how(diagnosis)}; {progress(run).says}."

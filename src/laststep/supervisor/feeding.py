@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from pathlib import Path
 from typing import Any
 
 from laststep.blackbox.follow import Live
 from laststep.blackbox.journal import JournalWriter
 from laststep.look import Look
-from laststep.supervisor.stacks import by_signal
+from laststep.supervisor.stacks import by_spy
 
 WINDOW = 12  # beats
 SHARE, EACH = 0.3, 0.004  # of the time, and seconds in each step, from which on a look is worth its while
@@ -22,8 +21,7 @@ MOST_SERIES = 1 + len(AGAIN)
 class Feeding:
     """Told of each beat; looks at the stacks three times in a run at most."""
 
-    def __init__(self, folder: Path, journal: JournalWriter) -> None:
-        self._folder = folder
+    def __init__(self, journal: JournalWriter) -> None:
         self._journal = journal
         self._beats: deque[tuple[float, int, float]] = deque(maxlen=WINDOW)
         self._series = 0
@@ -50,7 +48,7 @@ class Feeding:
     def _look(self, pid: int) -> dict[str, Any]:
         stood: Counter[tuple[str, int, str]] = Counter()
         for _ in range(LOOKS):
-            look = Look({"threads": by_signal(pid, self._folder), "waiting": 1.0, "seconds": 1.0})
+            look = Look({"threads": by_spy(pid)[0], "waiting": 1.0, "seconds": 1.0})
             feeder = look.blocked
             place = feeder.place if feeder is not look.main or look.main.runs("iterator_ops.py") else None
             if place is not None:

@@ -170,7 +170,7 @@ class Supervisor:
         self._watcher.start()
         watcher = self._watcher
         self._stalls = Stalls(
-            *(self.pid, self.folder, self._journal, lambda: watcher.tree, self._tell_stall),
+            *(self.pid, self.folder, self._journal, lambda: watcher.tree, lambda: watcher.cards, self._tell_stall),
             *(self._settings.on_stall, self._settings.stall_after),
         )
         self._stalls.start()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from laststep.supervisor import host
-from laststep.supervisor.stacks import by_signal, by_spy, read_stacks
+from laststep.supervisor.stacks import by_spy, read_stacks
 from laststep.supervisor.syscalls import blocked_in
 
 APART = 1.0  # seconds between two looks at the processor time and the frames
@@ -19,13 +19,16 @@ TELLING = {"read", "write", "recv", "send", "connect", "open", "lock-file", "syn
 def take_look(pid: int, tree: list[int], folder: Path | None, *spy: str) -> dict[str, Any]:
     """About a second long; the process goes on, but for the milliseconds in which its stacks are read."""
     threads, because = read_stacks(pid, folder, *spy)
+    woke = {thread["tid"]: _switches(pid, thread["tid"]) for thread in threads if thread.get("tid")}
     asleep = {thread["tid"]: _blocked(pid, thread["tid"]).get("wakes") for thread in threads if thread.get("tid")}
     before, began = _processor_times(pid), time.monotonic()
     time.sleep(APART)
     after, took = _processor_times(pid), time.monotonic() - began
     used = {tid: (after[tid] - before[tid]) / took for tid in after if tid in before}
-    again = by_signal(pid, folder) if folder is not None else []
+    again, _ = by_spy(pid)
     for thread in threads:
+        if thread.get("tid"):
+            thread["woke"] = _switches(pid, thread["tid"]) - woke[thread["tid"]]
         thread.update(_blocked(pid, thread["tid"]) if thread.get("tid") else {})
         slept = asleep.get(thread.get("tid"))
         if "wakes" in thread and (slept is None or abs(slept - took - thread["wakes"]) > 0.3):
@@ -54,6 +57,15 @@ def _blocked(pid: int, tid: int) -> dict[str, Any]:
     return told
 
 
+def _switches(pid: int, tid: int) -> int:
+    """How often the thread has gone to sleep by itself so far: one that receives something wakes up each time."""
+    try:
+        lines = Path(f"/proc/{pid}/task/{tid}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches")), 0)
+
+
 def _processor_times(pid: int) -> dict[int, float]:
     found = {}
     for task in list(Path(f"/proc/{pid}/task").glob("*"))[:MOST_TASKS]:
@@ -76,7 +88,7 @@ def _moves(threads: list[dict[str, Any]], again: list[dict[str, Any]]) -> bool |
 def _native(pid: int, python: set[Any], used: dict[int, float]) -> list[dict[str, Any]]:
     """Threads without Python (TensorFlow's own) that are blocked in a file or a socket, or in the disk."""
     found = []
-    for tid in used:
+    for tid in used if None not in python else ():  # by signal alone nobody knows which are which
         told = blocked_in(pid, tid) if tid not in python else {}
         if told.get("call") in TELLING or told.get("state") == "D":
             found.append({"name": _name(pid, tid), **told})

@@ -29,11 +29,18 @@ SETTLED = 0.3  # seconds in which faulthandler has written; it takes about 20 ms
 
 
 def read_stacks(pid: int, folder: Path | None, *more: str) -> tuple[list[dict[str, Any]], str]:
-    """(threads, ""), each with its name and system id where known, or ([], why not)."""
+    """(threads, ""), each with its name and system id where known, or ([], why not).
+
+    A folder is given where the recorder may be asked by signal: of a process that does nothing. faulthandler reads the
+    frames of the other threads without the interpreter's lock, and where one of them runs, that has crashed programs.
+    """
     threads, because = by_spy(pid, *more)
     if threads or folder is None:
         return threads, because
     asked = by_signal(pid, folder)
+    for thread in asked:
+        if thread["current"]:
+            thread["tid"] = pid
     return asked, "" if asked else because
 
 

@@ -28,7 +28,9 @@ EVERY = 1.0
 FLOOR, TIMES = 8.0, 4.0
 BUSY_FLOOR = 60.0  # who computes may well be getting somewhere
 FROZEN, FROZEN_FLOOR = 5.0, 15.0  # one call into C that lets no other thread run, not even our beat
-LONG_SLEEP = 60.0  # who sleeps for longer is taken to be stuck
+LONG_SLEEP = 120.0  # who sleeps for longer is taken to be stuck
+QUIET = 0.02  # cores: a process in which no Python runs
+KERAS = ("fit", "evaluate", "predict", "train_on_batch", "fit_generator")  # on the stack while its phases last
 # The first time of a phase nobody knows what is normal. Idle all the while, and in what:
 FIRST_TIME = {"sleep": 30.0, "network": 20.0, "": FLOOR}
 # Phases of many moves, of which one or two tell what is normal; the others are known when they are over.
@@ -49,6 +51,7 @@ class Stalls:
         folder: Path,
         journal: JournalWriter,
         tree: Callable[[], list[int]],
+        cards: Callable[[], list[dict[str, Any]]],
         tell: Callable[[], None],
         action: str = "warn",
         after: float = 0.0,
@@ -57,16 +60,18 @@ class Stalls:
         self._folder = folder
         self._journal = journal
         self._tree = tree
+        self._cards = cards
         self._tell = tell
         self._action = action
         self._after = after
         self._follower = Follower(folder)
-        self._feeding = Feeding(folder, journal)
+        self._feeding = Feeding(journal)
         self._use: deque[tuple[float, dict[int, tuple[float, float]]]] = deque(maxlen=WINDOW)
         self._slowest: dict[str, float] = {}
         self._token: Any = None
         self._key = ""
-        self._moved = time.time()
+        self._moved = self._polled = time.monotonic()
+        self._looked = 0.0  # how long the last look took
         self._longest = 0.0  # without a move in the phase that goes on
         self._slept = False  # a sleep has been waited for already
         self._next_look = 0.0
@@ -87,13 +92,18 @@ class Stalls:
             attempt(self.poll)
 
     def poll(self) -> None:
+        now = time.monotonic()
+        asleep = now - self._polled > 3 * EVERY + self._looked
+        self._polled, self._looked = now, 0.0
+        if asleep:  # we were stopped too (Ctrl-Z, a laptop's lid): that time does not count
+            self._moved = now
+            self._use.clear()
         live = self._follower.read()
         if live.beat is None:
             return
         self._use.append((time.monotonic(), {pid: _use(pid) for pid in self._tree()}))
         self._feeding.see(claimant(str(self._folder)) or self._pid, live)
-        now, key = time.time(), phase_of(live)
-        token = (live.now, live.beat.step, live.beat.pulse)
+        key, token = phase_of(live), _token(live)
         if token != self._token:
             self._progress(live, token, key, now)
         elif not self._stuck and now - self._moved >= self._next_look:
@@ -115,10 +125,16 @@ class Stalls:
 
     def _look(self, live: Live, key: str) -> None:
         recorded = claimant(str(self._folder)) or self._pid
-        told = take_look(recorded, self._tree(), self._folder)
-        if self._stop.is_set() or self._follower.read().beat is None:
+        used = self._used()
+        quiet = len(self._use) == WINDOW and used["cpu"] < QUIET
+        told = take_look(recorded, self._tree(), self._folder if quiet else None)
+        self._looked = time.monotonic() - self._polled
+        if self._stop.is_set() or _token(self._follower.read()) != self._token:
+            return  # it has ended, or moved while we looked
+        if told["state"] == "T":
+            self._moved = time.monotonic()  # somebody stopped it: that is no normal to learn from
             return
-        seconds = time.time() - self._moved
+        seconds = time.monotonic() - self._moved
         told |= {
             "phase": key,
             "seconds": round(seconds, 1),
@@ -127,7 +143,8 @@ class Stalls:
             "waiting": live.beat.waiting if live.beat else 0.0,
             "beat_age": round(time.time() - live.beat.time, 1) if live.beat else None,
             "peers": self._peers(recorded),
-        } | self._used()
+            "gpu_busy": self._gpu_busy(),
+        } | used
         look = Look(told)
         wakes = look.blocked.wakes
         if not self._after and not self._slept and wakes is not None and wakes < LONG_SLEEP:
@@ -157,19 +174,33 @@ class Stalls:
 
     def _patience(self, key: str, look: Look) -> float | None:
         """After how many seconds without a move this is stuck; None: it may take as long as it takes."""
-        if look.data.get("state") == "T" or not look.threads:
-            return None  # somebody stopped it, or nobody can see inside
+        if not look.threads or look.awaits_a_person:
+            return None  # nobody can see inside, or somebody is asked
         if self._after:
             return self._after
-        if key == "" or (key in ("loop", "between", "start") and not self._still_in_loop(look)):
+        if key == "" or not self._goes_on(key, look):
             return None
         normal = self._slowest.get(key)
         if look.idle:
-            return max(FLOOR, TIMES * normal) if normal is not None else FIRST_TIME[_in_what(look)]
+            blind = not any(thread.call for thread in look.threads if thread.place)
+            first = max(FIRST_TIME.values()) if blind else FIRST_TIME[_in_what(look)]
+            return max(first if blind or normal is None else FLOOR, TIMES * (normal or 0.0))
         if normal is None or look.doing in ("trace", "execute") or look.data.get("moves"):
             return None
         frozen = float(look.data.get("beat_age") or 0.0) > FROZEN
         return max(FROZEN_FLOOR if frozen else BUSY_FLOOR, TIMES * normal)
+
+    def _goes_on(self, key: str, look: Look) -> bool:
+        """Whether training is meant to go on: fit is on a stack, or the main thread stands in the loop around it."""
+        if key not in ("loop", "between", "start"):
+            return key in ("trace", "save") or any(thread.has(*KERAS) for thread in look.threads)
+        if key == "between" and look.main.waits_for in ("queue", "event", "pipe", ""):
+            # Between two fits a program may well wait for work; not for a lock, a file or a child.
+            return look.main.call == "open" and self._still_in_loop(look)
+        return self._still_in_loop(look)
+
+    def _gpu_busy(self) -> int:
+        return max((int(card.get("busy") or 0) for card in self._cards()), default=0)
 
     def _still_in_loop(self, look: Look) -> bool:
         """A hand-written loop has no end that we are told of: the main thread must stand in its lines."""
@@ -180,7 +211,7 @@ class Stalls:
 
     def _used(self) -> dict[str, float]:
         if len(self._use) < 2:
-            return {}
+            return {"cpu": 1.0, "io": 0.0}  # not known: not idle
         (t0, before), (t1, after) = self._use[0], self._use[-1]
         both = [pid for pid in after if pid in before]  # a child that is new brings its whole past
         cpu, io = (sum(after[pid][what] - before[pid][what] for pid in both) / (t1 - t0) for what in (0, 1))
@@ -213,6 +244,11 @@ def phase_of(live: Live) -> str:
     if now.phase == "" or (now.phase in ("between", "evaluate", "predict") and done > now.number):
         return "loop" if done else ""
     return now.phase
+
+
+def _token(live: Live) -> Any:
+    """What changes with every move."""
+    return (live.now, live.beat.step, live.beat.pulse) if live.beat else None
 
 
 def _steps_here(live: Live) -> int:

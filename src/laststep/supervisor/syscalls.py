@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from laststep.look import STDIN
+
 _X86 = {
     **{0: "read", 1: "write", 7: "poll", 17: "read", 19: "read", 23: "select", 35: "sleep", 42: "connect"},
     **{43: "accept", 44: "send", 45: "recv", 46: "send", 47: "recv", 61: "wait", 73: "lock-file", 74: "sync"},
@@ -46,7 +48,7 @@ def blocked_in(pid: int, tid: int) -> dict[str, Any]:
 
 def _object(pid: int, call: str, arguments: list[int]) -> str:
     if call in ON_A_FILE:
-        return describe_descriptor(pid, arguments[0])
+        return STDIN if call == "read" and arguments[0] == 0 else describe_descriptor(pid, arguments[0])
     if call == "open":
         at = 0 if _NAMES.get(2) == "open" and arguments[0] > 1 << 32 else 1
         return _memory(pid, arguments[at], PATH_BYTES).partition(b"\0")[0].decode("utf-8", "replace")

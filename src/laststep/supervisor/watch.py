@@ -38,6 +38,7 @@ class Watcher:
         self._gpus = gpus
         self._stop = threading.Event()
         self.tree = [pid]
+        self.cards: list[dict[str, Any]] = []  # GPUs, as last read
         self._groups: list[Path] = []
         self._next_tree = self._next_disk = 0.0
         self._next_share = time.monotonic() + 3.0
@@ -113,7 +114,7 @@ class Watcher:
             sample["disks"] = [entry for entry in disks if entry]
             gpus = self._gpus.read()
             if gpus:
-                sample["gpus"] = gpus
+                sample["gpus"] = self.cards = gpus
 
 
 def measure(pid: int, tree: list[int]) -> dict[str, Any]:

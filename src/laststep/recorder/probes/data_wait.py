@@ -22,9 +22,10 @@ ITERATORS = "tensorflow.python.data.ops.iterator_ops"
 # random ops came before them, not from how many ops.
 TRAINERS = ("keras.src.backend.tensorflow.trainer", "tf_keras.src.engine.training")
 
-_mark: Any = None  # a variable: seconds waited so far; less the time of day while a wait goes on
+_marks: list[tuple[Any, Any]] = []  # for each traced step: since when it waits now (0: not), how long in all
+MOST_MARKS = 32
 _lines: set[tuple[str, int]] = set()  # where datasets were begun that have been described
-_waited = 0.0  # what of it the recorder has been told
+_told: dict[int, float] = {}  # how much of each has been told
 
 
 def install() -> None:
@@ -36,8 +37,7 @@ def _watch(module: ModuleType) -> None:
         _wrap(module.OwnedIterator, name)
     after(PROBE, module.OwnedIterator, "__init__", _made)
     if state.current is not None:
-        state.current.at_beat.append(_read_mark)
-        state.current.at_mark.append(_settle)
+        state.current.at_beat.append(_read_marks)
 
 
 def _wrap(owner: Any, name: str) -> None:
@@ -48,7 +48,7 @@ def _wrap(owner: Any, name: str) -> None:
         eager = _eager()
         began = guard(PROBE, _begin_in_python if eager else _begin_in_graph, sys._getframe(1))
         try:
-            with contextlib.nullcontext() if eager else _after(began):
+            with _after(began) if isinstance(began, _Wait) else contextlib.nullcontext():
                 batch = original(iterator)
         except BaseException as error:
             forget_frame(error)
@@ -56,8 +56,8 @@ def _wrap(owner: Any, name: str) -> None:
         finally:
             if eager:
                 guard(PROBE, _end_in_python, began)
-        if not eager and began is not None:
-            guard(PROBE, _end_in_graph, batch)
+        if isinstance(began, _Wait):
+            guard(PROBE, _end_in_graph, began, batch)
         return batch
 
     replace(PROBE, owner, name, wrapper)
@@ -87,7 +87,7 @@ def _begin_in_python(caller: Any) -> float:
     return began
 
 
-def _end_in_python(began: float | None) -> None:
+def _end_in_python(began: Any) -> None:
     recorder = state.current
     if recorder is not None and began is not None:
         recorder.waited += time.time() - began
@@ -95,51 +95,50 @@ def _end_in_python(began: float | None) -> None:
         recorder.pulse += 1
 
 
-def _after(op: Any) -> Any:
-    return contextlib.nullcontext() if op is None else sys.modules["tensorflow"].control_dependencies([op])
+class _Wait:
+    """A wait as it is being traced: its two variables, the time at its beginning, the op that writes that down."""
+
+    def __init__(self, since: Any, total: Any, began: Any, written: Any) -> None:
+        self.since, self.total, self.began, self.written = since, total, began, written
 
 
-def _begin_in_graph(caller: FrameType) -> Any:
-    """Minus the time before the batch is taken; plus, in _end_in_graph, the time after."""
-    global _mark
+def _after(wait: _Wait) -> Any:
+    return sys.modules["tensorflow"].control_dependencies([wait.written])
+
+
+def _begin_in_graph(caller: FrameType) -> _Wait | None:
     tensorflow = sys.modules["tensorflow"]
-    if state.current is None or caller.f_globals.get("__name__") not in TRAINERS:
+    if state.current is None or caller.f_globals.get("__name__") not in TRAINERS or len(_marks) >= MOST_MARKS:
         return None
     if tensorflow.distribute.get_strategy().num_replicas_in_sync != 1:
         return None
-    if _mark is None:
-        with tensorflow.init_scope(), tensorflow.device("CPU:0"):
-            _mark = tensorflow.Variable(0.0, dtype="float64", trainable=False, name="laststep_wait")
-    return _mark.assign_sub(tensorflow.timestamp(name="laststep_time"), read_value=False)
+    # Not tf.Variable: a tf.function lets nobody make one while it is traced for the second time.
+    make = sys.modules["tensorflow.python.ops.resource_variable_ops"].ResourceVariable
+    with tensorflow.init_scope(), tensorflow.device("CPU:0"):
+        since, total = (make(0.0, dtype="float64", trainable=False, name=f"laststep_{n}") for n in ("since", "waited"))
+    _marks.append((since, total))
+    began = tensorflow.timestamp(name="laststep_time")
+    return _Wait(since, total, began, since.assign(began, read_value=False))
 
 
-def _end_in_graph(batch: Any) -> None:
+def _end_in_graph(wait: _Wait, batch: Any) -> None:
     tensorflow = sys.modules["tensorflow"]
     with tensorflow.control_dependencies(tensorflow.nest.flatten(batch, expand_composites=True)[:1]):
-        _mark.assign_add(tensorflow.timestamp(name="laststep_time"), read_value=False)
+        wait.total.assign_add(tensorflow.timestamp(name="laststep_time") - wait.began, read_value=False)
+        wait.since.assign(0.0, read_value=False)
 
 
-def _read_mark() -> None:
-    """On each beat: what the graph has waited since, and whether a wait goes on."""
-    global _waited
+def _read_marks() -> None:
+    """On each beat: what the steps have waited since, and whether one waits now."""
     recorder = state.current
-    if _mark is None or recorder is None:
+    if recorder is None:
         return
-    value = float(_mark.numpy())
     recorder.graph_waiting_since = 0.0
-    if value < 0.0:
-        # A wait goes on. It began when the step before had ended: with that time the sum is told from the time of day.
-        recorder.graph_waiting_since = recorder.last_end or time.time()
-        value += recorder.graph_waiting_since
-    if value > _waited:
-        recorder.waited += value - _waited
-        _waited = value
-
-
-def _settle() -> None:
-    """Between steps no wait goes on: one whose data came to its end was never closed in the graph."""
-    if _mark is None or not _eager():
-        return
-    value = float(_mark.numpy())
-    if value < 0.0:
-        _mark.assign(max(_waited, value + time.time()))
+    for number, (since, total) in enumerate(_marks):
+        waited = float(total.numpy())
+        recorder.waited += waited - _told.get(number, 0.0)
+        _told[number] = waited
+        # One whose data came to its end was never closed: it is older than the phase.
+        begun = float(since.numpy())
+        if begun > recorder.marked_at:
+            recorder.graph_waiting_since = begun

@@ -29,6 +29,9 @@ def _tensorflow() -> dict[str, Any]:
     if tensorflow is None or not hasattr(tensorflow, "config"):
         return {}
     threading = tensorflow.config.threading
+    context = sys.modules.get("tensorflow.python.eager.context")
+    if context is None or not getattr(context.context(), "_initialized", False):
+        return {}  # imported, but something else trains: asking would make it take its devices
     gpus, _ = attempt(lambda: len(tensorflow.config.list_logical_devices("GPU")))
     return {
         "inter": threading.get_inter_op_parallelism_threads(),

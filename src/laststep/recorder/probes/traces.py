@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
 import sys
 import time
 from types import ModuleType
@@ -19,6 +21,13 @@ MODULE = "tensorflow.python.eager.polymorphic_function.tracing_compilation"
 DOOR = "_create_concrete_function"
 TRACE = state.PHASE["trace"]
 MOST_CHANGES = 3
+HERE = os.path.dirname(os.path.abspath(__file__))
+OURS = frozenset(
+    os.path.join(folder, name)
+    for folder in (HERE, os.path.dirname(HERE))
+    for name in os.listdir(folder)
+    if name.endswith(".py")
+)
 
 _depth = 0
 _counts: dict[Any, int] = {}  # by code: a function made anew in each turn of a loop has the same
@@ -35,7 +44,8 @@ def _watch(module: ModuleType) -> None:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         begun = guard(PROBE, _begin, args)
         try:
-            result = original(*args, **kwargs)
+            with guard(PROBE, _hidden) or contextlib.nullcontext():
+                result = original(*args, **kwargs)
         except BaseException as error:
             forget_frame(error)
             raise
@@ -45,6 +55,17 @@ def _watch(module: ModuleType) -> None:
         return result
 
     replace(PROBE, module, DOOR, wrapper)
+
+
+def _hidden() -> Any:
+    """TensorFlow notes for each op the lines that made it, and shows them in errors: ours are left out."""
+    stack = sys.modules["tensorflow.python.util.tf_stack"]
+
+    class Hidden(stack.StackTraceFilter):  # type: ignore[name-defined,misc]
+        def get_filtered_filenames(self) -> frozenset[str]:
+            return OURS | (self.parent.get_filtered_filenames() if self.parent is not None else frozenset())
+
+    return Hidden()
 
 
 class _Trace:

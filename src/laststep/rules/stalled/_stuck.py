@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from laststep.event import Event
@@ -13,6 +14,14 @@ from laststep.run import Run
 SEEN = ("recorder", "attach")  # who sees that nothing moves: one inside from the start, or one who came later
 THRASHING = 40.0  # per cent of the time in which somebody waited for memory
 CHILD_WAITS = ("pool", "queue", "pipe", "process", "event", "future", "lock")
+STARTS = ("_bootstrap", "worker", "spawn_main")  # of multiprocessing
+MUTUAL = (
+    "lock",
+    "queue.join",
+    "future",
+    "thread",
+    "pool",
+)  # what another thread gives; a queue may be filled by anybody
 SOCKET = "socket "
 DEATHS = ("interrupted", "terminated", "killed-by-signal", "time-limit-reached", "finished-short", "script-exited")
 
@@ -65,7 +74,7 @@ def cause_of(look: Look, run: Run) -> str:
 def on_disk(look: Look) -> dict[str, Any] | None:
     """A thread that the kernel holds in its disk: uninterruptible."""
     threads = [*look.data.get("native", []), *look.data.get("threads", [])]
-    return next((told for told in threads if told.get("state") == "D"), None)
+    return next((told for told in threads if told.get("state") == "D"), None) if look.idle else None
 
 
 def deadlock(look: Look) -> list[tuple[str, Thread]]:
@@ -74,7 +83,7 @@ def deadlock(look: Look) -> list[tuple[str, Thread]]:
     child = _stuck_child(look)
     if child is not None and blocked.waits_for in CHILD_WAITS:
         return [("this process", blocked), (f"its child {child[0]}", child[1])]
-    waiting = [thread for thread in [blocked, *look.others] if thread.place and thread.waits_for]
+    waiting = [thread for thread in [blocked, *look.others] if thread.place and thread.waits_for in MUTUAL]
     running = [thread for thread in look.others if thread.place and not thread.waits_for]
     lines = {(thread.place["file"], thread.place["line"]) for thread in waiting if thread.place}
     if blocked in waiting and len(lines) > 1 and not running:
@@ -94,9 +103,9 @@ def _stuck_child(look: Look) -> tuple[int, Thread] | None:
 
 
 def _is_at_work(thread: Thread) -> bool:
-    """In a line of the user's: a spawned worker without a task has none but its start."""
-    place = thread.place
-    return place is not None and (place["file"] != "<string>" or thread.frames[0].get("file") == "<string>")
+    """In a line of the user's, after its start: below that a forked child still has the lines of its parent."""
+    inside = list(itertools.takewhile(lambda frame: frame.get("function") not in STARTS, thread.frames))
+    return bool(inside) and Thread({"frames": inside}).place is not None
 
 
 def _holds_up(thread: Thread) -> bool:
@@ -116,13 +125,14 @@ def since(event: Event, look: Look) -> Evidence:
     usual = f"; the longest it had taken before was {words.span(float(normal))}" if normal else ""
     phase = {"step": "a training step", "first step": "the first step", "epoch start": "the first step of an epoch"}
     phase |= {"loop": "the training loop", "between": "the program's own code between two trainings"}
-    phase |= {"epoch-end": "the end of an epoch", "save": "the writing of a checkpoint"}
+    phase |= {"epoch-end": "at the end of an epoch", "save": "the writing of a checkpoint"}
     where = phase.get(look.phase, look.phase)
     if event.get("watched"):
         ran = "; the main thread did not run once" if event.get("still") else ""
         says = f"nothing moved in {where} for as long as laststep looked ({words.span(look.seconds)}){ran}"
         return Evidence(says, (event,))
-    return Evidence(f"nothing moved for {words.span(look.seconds)} in {where}{usual}", (event,))
+    at = "" if where.startswith("at ") else "in "
+    return Evidence(f"nothing moved for {words.span(look.seconds)} {at}{where}{usual}", (event,))
 
 
 def standing(event: Event, thread: Thread, who: str) -> Evidence:
@@ -143,7 +153,10 @@ def what_it_does(thread: Thread) -> str:
     if thread.on.startswith(SOCKET):
         return f": it waits for {thread.on.removeprefix(SOCKET)} over the network"
     if thread.call == "sleep":
-        return ": it sleeps"
+        return f": it sleeps for another {words.span(thread.wakes)}" if thread.wakes else ": it sleeps"
+    if thread.on == "pipe":
+        what = "somebody to read what it writes" if thread.call == "write" else "somebody to write"
+        return f": it waits for {what}"
     if thread.on:
         return f": it waits for {thread.on}" if thread.call != "open" else f": it opens {thread.on} and gets no answer"
     return ": it computes" if thread.cpu > 0.5 else ""

@@ -48,7 +48,8 @@ def memory_thrashing(run: Run) -> Answer:
     rate = (full[-1]["faults"] - full[0]["faults"]) / seconds
     waits = [float((sample.get("pressure") or {}).get("memory") or 0.0) for sample in full]
     waited = sum(waits) / len(waits)
-    if rate < FAULTS or (waited < WAITED and rate < MANY_FAULTS):
+    told = any((sample.get("pressure") or {}).get("memory") is not None for sample in full)
+    if rate < FAULTS or (waited < WAITED if told else rate < MANY_FAULTS):
         return measured(f"{rate:.0f} pages a second had to be read again, somebody waited {waited:.0f} % of the time")
     says = (
         f"for {words.span(seconds)} memory was full; {rate:,.0f} times a second a page had to be read from disk again"

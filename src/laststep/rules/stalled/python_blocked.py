@@ -47,7 +47,7 @@ def python_blocked(run: Run) -> Answer:
         cause=f"The program's own code does not come back to training: {words.place(place)}{_how(look, frozen)}.",
         confidence=Confidence.LIKELY,
         evidence=tuple(evidence),
-        remedies=(Remedy("Give the wait at this line a timeout" if look.idle else "Make this line end", None, place),),
+        remedies=(Remedy(_what_to_do(look), None, place),),
         where=place,
     )
 
@@ -56,3 +56,9 @@ def _how(look: Look, frozen: bool) -> str:
     if frozen:
         return " computes inside one call and lets no other thread run"
     return " waits" if look.idle else " computes and does not end"
+
+
+def _what_to_do(look: Look) -> str:
+    if look.main.call == "sleep":
+        return "Look at what this line waits for; it sleeps until then"
+    return "Give the wait at this line a timeout" if look.idle else "Make this line end"

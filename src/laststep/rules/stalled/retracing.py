@@ -13,6 +13,7 @@ from laststep.rules._shared import no
 from laststep.run import Run
 
 FEWEST = 5  # traces of one function, of which a few are normal
+MOST_BETWEEN = 20  # steps between two traces of a function made anew: with more, each is used for long
 SECONDS, SHARE = 2.0, 0.05  # lost, and of the time since the first of them
 
 
@@ -49,6 +50,9 @@ def retracing(run: Run) -> Answer:
     if count < FEWEST or lost < SECONDS or lost < SHARE * taken or len(late) < FEWEST - 1:
         told = f"the most often traced function was traced {count} times, {words.span(lost)} lost" if count > 1 else ""
         return no(told or "no function of the program was traced twice")
+    steps = [int(event.get("step") or 0) for event in worst]
+    if not any(event.get("changed") for event in worst) and steps[-1] - steps[0] > MOST_BETWEEN * len(steps):
+        return no("functions were made anew, with many steps in between: one for each model")
     name = worst[0].get("name")
     changed: list[list[str]] = next((event.get("changed") for event in reversed(worst) if event.get("changed")), [])
     where = worst[-1].get("where")
@@ -90,7 +94,7 @@ def _why(changed: list[list[str]]) -> str:
 
 def _remedy(changed: list[list[str]], where: dict[str, object] | None) -> Remedy:
     if not changed:
-        return Remedy("Define the function once, outside the loop", None, where, safe=True)
+        return Remedy("Define the function once, outside the loop", None, where)
     argument, _, now = changed[0]
     if now.startswith("Literal"):
         return Remedy("Pass a tensor instead of a Python number", f"{argument} = tf.constant({argument})", where)
