@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from laststep.blackbox.stacks import MOST_THREADS, describe_frame, parse_threads, stack_signal
 
-TEXT = '''Thread 0x00007f1 (most recent call first):
+TEXT = """Thread 0x00007f1 (most recent call first):
   File "/usr/lib/python3.11/threading.py", line 320 in wait
   File "/home/me/load.py", line 12 in produce
   File "/home/me/load.py", line ??? in outer
 
 Current thread 0x00007f2 (most recent call first):
   File "/home/me/train.py", line 5 in <module>
-'''
+"""
 
 
 def test_each_thread_with_its_frames_innermost_first() -> None:
