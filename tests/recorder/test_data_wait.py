@@ -58,6 +58,10 @@ measure("epochs", fit(small_model(), epochs=2))
 model = small_model()
 measure("arrays", lambda count: model.fit(np.zeros((400, 8)), np.zeros((400, 1)), batch_size=16, verbose=0))
 measure("eagerly", fit(small_model(run_eagerly=True)))
+measure("compiled", fit(small_model(jit_compile=True)))
+with tf.distribute.MirroredStrategy(["CPU:0"]).scope():
+    mirrored = small_model()
+measure("mirrored", fit(mirrored))
 
 class Between(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
@@ -132,7 +136,7 @@ def is_about(told: dict[str, Any]) -> None:
     assert told["waited"] <= told["took"]
 
 
-@pytest.mark.parametrize("name", ["fit", "executions", "epochs", "eagerly"])
+@pytest.mark.parametrize("name", ["fit", "executions", "epochs", "eagerly", "compiled"])
 def test_the_wait_is_what_was_slept(told: dict[str, Any], name: str) -> None:
     is_about(told[name])
 
@@ -142,7 +146,7 @@ def test_data_that_is_there_is_not_waited_for(told: dict[str, Any]) -> None:
     assert told["arrays"]["waited"] < 0.5 * told["fit"]["waited"]
 
 
-@pytest.mark.parametrize("name", ["fit", "executions", "epochs", "eagerly", "arrays"])
+@pytest.mark.parametrize("name", ["fit", "executions", "epochs", "eagerly", "arrays", "compiled", "mirrored"])
 def test_after_the_end_nobody_waits(told: dict[str, Any], name: str) -> None:
     assert told[name]["in_python"] == 0.0
     assert told[name]["waiting"] == 0.0
