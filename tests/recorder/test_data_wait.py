@@ -63,6 +63,22 @@ with tf.distribute.MirroredStrategy(["CPU:0"]).scope():
     mirrored = small_model()
 measure("mirrored", fit(mirrored))
 
+from pathlib import Path
+from laststep.blackbox.follow import Follower
+def hangs():
+    yield x, y
+    time.sleep(3.5)
+    beat = Follower(Path(state.current.folder)).read().beat
+    say("hangs", waiting=beat.waiting, step=beat.step - before_steps)
+    yield x, y
+before_steps, model = state.current.count, small_model()
+signature = (tf.TensorSpec((16, 8)), tf.TensorSpec((16, 1)))
+options = tf.data.Options()
+options.experimental_optimization.inject_prefetch = False
+model.fit(tf.data.Dataset.from_generator(hangs, output_signature=signature).with_options(options), verbose=0)
+time.sleep(1.2)
+say("went on", waiting=Follower(Path(state.current.folder)).read().beat.waiting)
+
 class Between(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         time.sleep(0.7)  # no wait for data: the data has come to its end
@@ -157,6 +173,12 @@ def test_data_that_came_to_its_end_is_not_waited_for_between_epochs(told: dict[s
     between = told["between"]
     assert between["waiting"] == 0.0
     assert between["waited"] < 1.2 * between["slept"] + 0.4
+
+
+def test_a_wait_that_goes_on_is_told_with_each_beat(told: dict[str, Any]) -> None:
+    assert 1.0 < told["hangs"]["waiting"] < 4.5
+    assert told["hangs"]["step"] <= 1
+    assert told["went on"]["waiting"] == 0.0
 
 
 @pytest.mark.parametrize("name", ["for", "next", "optional"])

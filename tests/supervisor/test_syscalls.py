@@ -187,15 +187,15 @@ def test_addresses_as_the_kernel_writes_them(text: str, address: str) -> None:
 
 def test_a_look_tells_a_sleep_from_a_loop_of_short_ones(start: Start) -> None:
     long = start("def nap():\n    time.sleep(50)\n" + READY + "nap()")
-    short = start(READY + "while True: time.sleep(1.7)")
+    short = start(READY + "while True: time.sleep(0.4)")
     settled(long, "sleep")
     told = take_look(long, [long], None)["threads"]
     if not told:
         pytest.skip("py-spy can't look here")
     assert 40 < told[0]["wakes"] < 50
     assert told[0]["cpu"] < 0.2
-    shorts = [take_look(short, [short], None)["threads"][0].get("wakes") for _ in range(2)]
-    assert None in shorts or max(shorts) < 1.7
+    for _ in range(3):
+        assert "wakes" not in take_look(short, [short], None)["threads"][0]
 
 
 def test_a_server_of_its_own_is_no_network(start: Start) -> None:
