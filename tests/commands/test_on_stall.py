@@ -140,7 +140,8 @@ def test_ctrl_c_while_it_is_stuck_ends_it_for_good(here: Path, environ: dict[str
     process = subprocess.Popen(
         [sys.executable, "-m", "laststep", "run", "--on-stall", "restart", "--stall-after", "60", sys.executable,
          "train.py"],
-        cwd=here, env={**environ, **ENVIRONMENT}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        cwd=here, env={**environ, **ENVIRONMENT}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        start_new_session=True,
     )  # fmt: skip
     assert process.stdout is not None
     process.stdout.readline()
@@ -199,7 +200,9 @@ def test_what_follows_the_command_is_the_programs_own(laststep: Cli) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="a loop told by laststep.step() alone writes no `loop` event: never called stuck")
+@pytest.mark.xfail(
+    strict=True, reason="a loop told by laststep.step() alone writes no `loop` event: never called stuck"
+)
 def test_a_loop_told_by_step_alone_is_noticed_by_itself(laststep: Cli, program: str) -> None:
     result = stuck(laststep, "--on-stall", "stop", STUCK_FOR="20")
     assert result.returncode == -signal.SIGTERM
