@@ -121,6 +121,26 @@ for name, make in VARIANTS.items():
     print(name, len(model.get_weights()), digest.hexdigest())
 """
 
+NOISY = """
+class Noisy(keras.Model):
+    # What we put into its graph must not shift the seeds of the random numbers in it.
+    def __init__(self):
+        super().__init__()
+        self.net = small_model()
+
+    def call(self, x, training=False):
+        return self.net(x, training=training)
+
+    def train_step(self, data):
+        x, y = data
+        x = x + tf.random.normal(tf.shape(x), stddev=0.1)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((self(x, training=True) - y - tf.random.uniform(())) ** 2)
+        grads = tape.gradient(loss, self.trainable_variables)
+        self.optimizer.apply_gradients(zip(grads, self.trainable_variables))
+        return {"loss": loss}
+"""
+
 KERAS_FITS = """
 class Own(keras.Model):
     def __init__(self):
@@ -160,6 +180,8 @@ VARIANTS = {
     "steps_per_execution": lambda: fit(steps_per_execution=4),
     "run_eagerly": lambda: fit(run_eagerly=True),
     "train_step": lambda: fit(Own()),
+    "noisy_step": lambda: fit(Noisy()),
+    "noisy_executions": lambda: fit(Noisy(), steps_per_execution=4),
     "mixed_precision": mixed_precision,
     "generator": lambda: fit(data=batches()),
 }
@@ -178,6 +200,8 @@ VARIANTS = {
     "jit_compile": lambda: fit(jit_compile=True),
     "steps_per_execution": lambda: fit(steps_per_execution=4),
     "run_eagerly": lambda: fit(run_eagerly=True),
+    "noisy_step": lambda: fit(Noisy()),
+    "noisy_executions": lambda: fit(Noisy(), steps_per_execution=4),
     "generator": lambda: fit(data=batches()),
 }
 """
@@ -209,8 +233,8 @@ VARIANTS = {
 """
 
 PROGRAMS = {
-    "keras": START.format(keras="import keras") + KERAS_FITS + END,
-    "tf_keras": START.format(keras="import tf_keras as keras") + TF_KERAS_FITS + END,
+    "keras": START.format(keras="import keras") + NOISY + KERAS_FITS + END,
+    "tf_keras": START.format(keras="import tf_keras as keras") + NOISY + TF_KERAS_FITS + END,
     "loops": START.format(keras="import keras") + LOOPS + END,
 }
 STEPS_OF_ONE = 30  # three epochs of ten batches
@@ -233,7 +257,7 @@ def weights_of(program: str, base: Path, recorded: bool) -> tuple[Ran, dict[str,
 
 
 def test_the_variants_are_known() -> None:
-    assert len(VARIANTS) == 15
+    assert len(VARIANTS) == 19
 
 
 @pytest.mark.parametrize("program, name", VARIANTS)

@@ -13,7 +13,7 @@ from laststep.settings import BadSetting, Settings, parse_size, read_settings
 
 @pytest.fixture(autouse=True)
 def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("DIR", "QUIET", "KEEP_RUNS", "KEEP_SIZE"):
+    for name in ("DIR", "QUIET", "KEEP_RUNS", "KEEP_SIZE", "ON_STALL", "STALL_AFTER"):
         monkeypatch.delenv(f"LASTSTEP_{name}", raising=False)
 
 
@@ -102,3 +102,38 @@ def test_any_text_is_a_size_or_a_value_error(text: str) -> None:
 def test_yes_and_no_are_words(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, word: str, quiet: bool) -> None:
     monkeypatch.setenv("LASTSTEP_QUIET", word)
     assert read_settings(where=pyproject(tmp_path, "")).quiet is quiet
+
+
+STALL = [
+    ('on-stall = "explode"', "on-stall"),
+    ("on-stall = 3", "on-stall"),
+    ("on_stall = true", "on_stall"),
+    ('stall-after = "soon"', "stall-after"),
+    ("stall-after = -1", "stall-after"),
+    ("stall-after = nan", "stall-after"),
+    ("stall-after = inf", "stall-after"),
+    ("stall-after = [1]", "stall-after"),
+]
+
+
+@pytest.mark.parametrize("line,name", STALL)
+def test_what_cannot_be_about_stalls_is_said_by_name(tmp_path: Path, line: str, name: str) -> None:
+    with pytest.raises(BadSetting, match=name) as said:
+        read_settings(where=pyproject(tmp_path, f"[tool.laststep]\n{line}\n"))
+    assert "\n" not in str(said.value)
+
+
+def test_the_example_for_a_time_is_a_time(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting, match="say for example 50"):
+        read_settings({"stall_after": "soon"}, pyproject(tmp_path, ""))
+
+
+def test_stalls_are_set_in_three_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    where = pyproject(tmp_path, '[tool.laststep]\non-stall = "stop"\nstall-after = 30\n')
+    assert read_settings(where=where)[4:6] == ("stop", 30.0)
+    monkeypatch.setenv("LASTSTEP_ON_STALL", "stacks")
+    monkeypatch.setenv("LASTSTEP_STALL_AFTER", "2.5")
+    assert read_settings(where=where)[4:6] == ("stacks", 2.5)
+    assert read_settings({"on_stall": "restart", "stall_after": "7"}, where)[4:6] == ("restart", 7.0)
+    assert Settings().on_stall == "warn"
+    assert Settings().stall_after == 0.0

@@ -1,0 +1,487 @@
+"""The stalled rules on made-up runs: each answers for its own look alone, and torn data is no crash."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from stuck import (
+    EXECUTE,
+    FIT,
+    HOOK,
+    IN_STEP,
+    LIB,
+    LOAD,
+    LOOKS,
+    ONE_OF_THEM,
+    RANKS,
+    SCRIPT_OPS,
+    TRACING,
+    TRAIN,
+    WAIT,
+    WORK,
+    event,
+    frame,
+    look,
+    main,
+    run_of,
+    steps,
+    stuck_run,
+    thread,
+)
+
+from laststep.diagnose import diagnose
+from laststep.event import Event
+from laststep.finding import Confidence, Diagnosis, Finding
+from laststep.look import Look
+from laststep.rule import all_rules
+from laststep.rules.stalled._stuck import cause_of, stall_of
+from laststep.run import Run
+
+STALLED = [rule for rule in all_rules().values() if rule.symptom == "stalled"]
+
+
+def found(run: Run) -> dict[str, Finding]:
+    return {finding.rule: finding for finding in healthy_rules(diagnose(run)).findings if finding.symptom == "stalled"}
+
+
+def healthy_rules(diagnosis: Diagnosis) -> Diagnosis:
+    failed = [(item.rule, item.because) for item in diagnosis.unchecked if "rule itself failed" in item.because]
+    assert failed == []
+    return diagnosis
+
+
+def test_the_rules_of_this_symptom_are_known() -> None:
+    names = {rule.name for rule in STALLED}
+    assert set(ONE_OF_THEM) < names
+    assert names - set(ONE_OF_THEM) == {
+        *("network-stalled", "graph-compiling", "shuffle-buffer-filling", "input-starved", "retracing"),
+        *("threads-oversubscribed", "gpu-unused"),
+    }
+
+
+@pytest.mark.parametrize("cause", LOOKS)
+def test_each_answers_for_its_own_look_alone(cause: str) -> None:
+    run = run_of(cause)
+    assert cause_of(Look(LOOKS[cause]), run) == cause
+    assert list(found(run)) == [cause]
+    diagnosis = diagnose(run)
+    assert diagnosis.outcome == "stalled"
+    assert diagnosis.findings[0].rule == cause
+
+
+@pytest.mark.parametrize("cause", LOOKS)
+def test_each_says_how_long_against_what_was_normal_and_how_far_it_came(cause: str) -> None:
+    finding = found(run_of(cause))[cause]
+    said = " | ".join(evidence.says for evidence in finding.evidence)
+    assert finding.confidence in (Confidence.LIKELY, Confidence.POSSIBLE)
+    assert "nothing moved for 30 s" in finding.evidence[0].says
+    assert "the longest it had taken before was 0.50 s" in said
+    assert "40 steps were complete" in said
+    assert finding.remedies
+    assert finding.where is not None
+    assert finding.evidence[0].events[0].kind == "stall"
+
+
+@pytest.mark.parametrize(
+    "cause,line",
+    [
+        ("input-blocked", "load.py:12"),
+        ("callback-blocked", "upload.py:7"),
+        ("python-blocked", "train.py:9"),
+        ("deadlocked", "work.py:33"),
+    ],
+)
+def test_the_line_to_look_at_is_named(cause: str, line: str) -> None:
+    assert line in found(run_of(cause))[cause].cause
+
+
+@pytest.mark.parametrize("cause", LOOKS)
+def test_a_run_that_goes_on_again_is_not_stuck(cause: str) -> None:
+    again = event(150.0, "moving-again", after=42.0, phase="step")
+    diagnosis = healthy_rules(diagnose(run_of(cause, again)))
+    assert [finding for finding in diagnosis.findings if finding.symptom == "stalled"] == []
+    assert diagnosis.outcome == "running"
+    ruled_out = {item.rule: item.because for item in diagnosis.ruled_out}
+    assert cause in ruled_out
+    if cause != "memory-thrashing":
+        assert ruled_out[cause] == "one process trains alone" or "42 s once and went on by itself" in ruled_out[cause]
+
+
+@pytest.mark.xfail(
+    strict=True, reason="a step that is newer than the stall does not take it back (no moving-again yet)"
+)
+def test_a_step_after_the_stall_takes_it_back() -> None:
+    later = [step._replace(time=200.0) for step in steps()]
+    assert found(run_of("python-blocked", steps=later)) == {}
+
+
+@pytest.mark.parametrize("cause", LOOKS)
+def test_stuck_again_after_it_had_moved(cause: str) -> None:
+    moved = event(130.0, "moving-again", after=3.0)
+    assert list(found(run_of(cause, moved))) == [cause]
+
+
+@pytest.mark.parametrize("cause", LOOKS)
+def test_a_look_is_no_stall(cause: str) -> None:
+    assert set(found(run_of(cause, kind="look"))) & set(ONE_OF_THEM) == set()
+
+
+@pytest.mark.parametrize("cause", LOOKS)
+def test_it_outranks_the_way_in_which_it_was_ended(cause: str) -> None:
+    """Somebody pressed Ctrl-C because it was stuck: that is not why it ended."""
+    said = event(150.0, "signal", signal="SIGTERM", by="process", sender={"pid": 5, "name": "bash"})
+    end = event(151.0, "end", signal="SIGTERM", code=None, pid=77, seconds=52.0)
+    diagnosis = healthy_rules(diagnose(run_of(cause, said, end, alive=False)))
+    assert diagnosis.findings[0].rule == cause
+    assert diagnosis.outcome == "stopped"
+
+
+def test_without_a_stall_nothing_is_said() -> None:
+    events = (event(99.0, "run", command=["python"]), event(99.1, "recorder", pid=77))
+    assert found(Run(id="r", events=events, steps=steps(), alive=True)) == {}
+
+
+ALL_SIGNS = look(
+    main(TRAIN, HOOK, EXECUTE, FIT, TRAIN, call="futex"),
+    thread(WORK, call="futex"),
+    native=[{"name": "tf_data", "state": "D", "call": "read", "on": "/mnt/nfs/x"}],
+    pressure={"memory": 80.0},
+    waiting=29.0,
+)
+
+
+def test_the_first_sign_wins() -> None:
+    """From the machine inwards: memory, disk, each other, the ranks, a callback, the data, the program's own code."""
+    told, run = copy.deepcopy(ALL_SIGNS), stuck_run(look())
+    ranks = stuck_run(look(), event(99.1, "setup", **RANKS))
+    assert cause_of(Look(told), ranks) == "memory-thrashing"
+    told["pressure"] = {"memory": 5.0}
+    assert cause_of(Look(told), ranks) == "disk-stalled"
+    told["native"] = []
+    told["waiting"] = 0.0
+    assert cause_of(Look(told), ranks) == "deadlocked"
+    told["threads"][1]["call"] = "sleep"
+    assert cause_of(Look(told), ranks) == "waiting-for-rank"
+    assert cause_of(Look(told), run) == "callback-blocked"
+    told["threads"][0]["frames"].pop(1)
+    told["waiting"] = 29.0
+    assert cause_of(Look(told), run) == "input-blocked"
+    assert cause_of(Look(told), ranks) == "input-blocked", "who waits for its own data waits for no rank"
+    told["waiting"] = 0.0
+    told["threads"][0]["frames"] = [TRAIN]
+    told["threads"][0]["call"] = ""
+    assert cause_of(Look(told), run) == "python-blocked"
+    told["threads"] = []
+    assert cause_of(Look(told), run) == ""
+
+
+def test_a_step_that_computes_is_nobodys() -> None:
+    told = look(main(*IN_STEP), cpu=1.5)
+    assert cause_of(Look(told), stuck_run(told)) == ""
+    assert found(stuck_run(told)) == {}
+
+
+def test_one_that_still_runs_is_no_deadlock() -> None:
+    told = look(main(TRAIN, call="futex"), thread(WORK, call="futex"), thread(LOAD, call="sleep"), phase="loop")
+    assert list(found(stuck_run(told))) == ["python-blocked"]
+
+
+@pytest.mark.parametrize("waits", [[frame(f"{LIB}/threading.py", "join")], [WAIT, frame(f"{LIB}/queue.py", "join")]])
+def test_alone_with_what_nobody_is_left_to_give(waits: list[dict[str, Any]]) -> None:
+    finding = found(stuck_run(look(main(*waits, TRAIN), phase="loop")))["deadlocked"]
+    assert "nobody is left to give" in finding.cause
+
+
+def test_an_event_alone_is_no_deadlock() -> None:
+    """A signal handler or a child may set it."""
+    assert list(found(stuck_run(look(main(WAIT, TRAIN), phase="loop")))) == ["python-blocked"]
+
+
+def test_a_forked_child_that_waits_for_a_lock() -> None:
+    child = {"pid": 88, "name": "python", "cpu": 0.0, "threads": [thread(WORK, call="futex", current=True)]}
+    pool = frame(f"{LIB}/multiprocessing/pool.py", "get")
+    finding = found(stuck_run(look(main(WAIT, pool, TRAIN), phase="loop", children=[child])))["deadlocked"]
+    assert "child" in finding.cause
+    assert "spawn" in str(finding.remedies[0].change)
+    busy = {**child, "cpu": 0.9}
+    assert "child" not in found(stuck_run(look(main(WAIT, pool, TRAIN), children=[busy])))["deadlocked"].cause
+
+
+@pytest.mark.parametrize("cause", ["input-blocked", "callback-blocked", "python-blocked"])
+def test_the_network_is_the_root_where_the_peer_is_known(cause: str) -> None:
+    told = copy.deepcopy(LOOKS[cause])
+    told["threads"][-1] |= {"call": "recv", "on": "socket 10.1.2.3:443"}
+    if cause == "input-blocked":
+        told["threads"][-1]["frames"] = [LOAD, SCRIPT_OPS]
+    diagnosis = healthy_rules(diagnose(stuck_run(told)))
+    assert [finding.rule for finding in diagnosis.findings] == ["network-stalled", cause]
+    assert "10.1.2.3:443" in diagnosis.findings[0].cause
+
+
+@pytest.mark.parametrize("on", ["a socket of its own", "socket", "pipe", "/data/fifo", ""])
+def test_what_is_no_peer_is_no_network(on: str) -> None:
+    told = look(main(TRAIN, call="recv", on=on), phase="loop")
+    assert list(found(stuck_run(told))) == ["python-blocked"]
+
+
+def test_the_rank_that_is_missing_is_named() -> None:
+    peers = [
+        {"rank": 0, "pid": 5, "threads": [main(*IN_STEP)]},
+        {"rank": 1, "pid": 6, "threads": [main(frame("/home/me/train.py", "load", 9), TRAIN)]},
+    ]
+    told = look(main(*IN_STEP), peers=peers)
+    finding = found(stuck_run(told, event(99.1, "setup", **RANKS)))["waiting-for-rank"]
+    assert "rank 1" in finding.cause
+    assert "train.py:9" in finding.cause
+    assert finding.confidence is Confidence.LIKELY
+    alone = found(run_of("waiting-for-rank"))["waiting-for-rank"]
+    assert alone.confidence is Confidence.POSSIBLE
+
+
+def test_c_code_that_holds_the_interpreter_is_said() -> None:
+    told = look(main(TRAIN), phase="loop", cpu=1.0, beat_age=29.0)
+    finding = found(stuck_run(told))["python-blocked"]
+    assert "lets no other thread run" in finding.cause
+    assert any("C code holds the interpreter" in evidence.says for evidence in finding.evidence)
+    waits = found(stuck_run(look(main(TRAIN), phase="loop", cpu=0.0, beat_age=29.0)))["python-blocked"]
+    assert "waits" in waits.cause
+
+
+def test_a_thread_that_died_before_is_told() -> None:
+    died = event(120.0, "exception", left="thread", type="ValueError", message="bad row", where=LOAD)
+    finding = found(run_of("input-blocked", died))["input-blocked"]
+    assert any("ValueError: bad row" in evidence.says for evidence in finding.evidence)
+
+
+def test_a_file_that_tensorflow_itself_is_blocked_in() -> None:
+    native = [{"name": "tf_data", "state": "S", "call": "open", "on": "/data/fifo"}]
+    finding = found(stuck_run(look(main(*IN_STEP), waiting=29.0, native=native)))["input-blocked"]
+    assert "opening /data/fifo" in finding.cause
+
+
+def test_a_filter_that_lets_nothing_through() -> None:
+    finding = found(stuck_run(look(main(*IN_STEP), waiting=29.0, cpu=1.0)))["input-blocked"]
+    assert "works all the while" in finding.cause
+
+
+# Slow, not stuck
+
+
+def test_tracing_is_slow_and_not_stuck() -> None:
+    told = look(main(TRACING, FIT, TRAIN), phase="first step", cpu=1.0, step=0)
+    run = stuck_run(told, kind="look", steps=[])
+    assert list(found(run)) == ["graph-compiling"]
+    assert diagnose(run).outcome == "running"
+    assert found(stuck_run(told, event(150.0, "moving-again"), kind="look", steps=[])) == {}
+
+
+def test_compiling_is_the_first_step_that_computes() -> None:
+    first = look(main(*IN_STEP), phase="first step", cpu=1.0)
+    assert list(found(stuck_run(first, kind="look", steps=[]))) == ["graph-compiling"]
+    waits = look(main(*IN_STEP), phase="first step", cpu=1.0, waiting=29.0)
+    assert found(stuck_run(waits, kind="look", steps=[])) == {}
+    later = look(main(*IN_STEP), phase="step", cpu=1.0)
+    assert found(stuck_run(later, kind="look", steps=[])) == {}
+
+
+def test_a_step_after_the_look_takes_it_back() -> None:
+    told = look(main(TRACING, FIT, TRAIN), phase="trace", cpu=1.0)
+    later = [step._replace(time=200.0) for step in steps(1)]
+    assert found(stuck_run(told, kind="look", steps=later)) == {}
+
+
+def shuffled(size: int = 100_000) -> Event:
+    stages = [{"stage": "Batch"}, {"stage": "Shuffle", "buffer_size": size}]
+    return event(99.3, "fit", id=2, epochs=3, where=TRAIN, data={"stages": stages})
+
+
+def test_a_shuffle_buffer_that_fills() -> None:
+    told = look(main(*IN_STEP), phase="first step", cpu=1.0, waiting=29.0, io=10**7)
+    finding = found(stuck_run(told, shuffled(), kind="look", steps=[]))["shuffle-buffer-filling"]
+    assert "100,000" in finding.cause
+    assert finding.confidence is Confidence.LIKELY
+    console = "Filling up shuffle buffer (this may take a while): 25000 of 100000\n"
+    told_by_tf = stuck_run(told, shuffled(), kind="look", steps=[], console=console)
+    finding = found(told_by_tf)["shuffle-buffer-filling"]
+    assert finding.confidence is Confidence.CERTAIN
+    assert "about 90 s to go" in finding.evidence[0].says
+    idle = look(main(*IN_STEP), phase="first step", waiting=29.0)
+    assert "shuffle-buffer-filling" not in found(stuck_run(idle, shuffled(), kind="look", steps=[]))
+    assert "shuffle-buffer-filling" not in found(stuck_run(told | {"phase": "step"}, shuffled(), kind="look"))
+
+
+# Slow all the while: from the samples
+
+
+def beats(share: float, seconds: int = 40, each: float = 0.1, phase: str = "step") -> list[dict[str, Any]]:
+    """Samples as the watcher writes them: one a second, of which `share` is spent waiting."""
+    made = []
+    for second in range(seconds):
+        inside = {"phase": phase, "time": 100.0 + second, "step": 1 + int(second / each)}
+        made.append({"t": 100.0 + second, "inside": inside | {"waited": share * second, "waiting": 0.0}})
+    return made
+
+
+def training(samples: list[dict[str, Any]], *more: Event) -> Run:
+    began = [event(99.0, "run", command=["python"], environment={}), event(99.1, "recorder", pid=77)]
+    fit = event(99.2, "fit", id=1, epochs=3, where=TRAIN, data={"stages": [{"stage": "Map", "python": True,
+                "function": "load", "where": LOAD, "called_at": TRAIN}]})  # fmt: skip
+    events = sorted([*began, fit, *more], key=lambda e: e.time)
+    return Run(id="r", events=tuple(events), steps=steps(), samples=samples, alive=True)
+
+
+def test_steps_that_wait_for_data() -> None:
+    finding = found(training(beats(0.8)))["input-starved"]
+    assert "80%" in finding.cause
+    assert "runs load for each sample" in finding.cause
+    assert "num_parallel_calls" in str(finding.remedies[0].change)
+    fed = event(120.0, "feeding", looks=10, lines=[{"file": LOAD["file"], "line": 12, "text": "x", "looks": 9}])
+    assert "load.py:12" in found(training(beats(0.8), fed))["input-starved"].cause
+
+
+@pytest.mark.parametrize(
+    "samples",
+    [
+        beats(0.1),  # a small share
+        beats(0.8, each=0.001),  # a short wait in each step
+        beats(0.8, seconds=6),  # too few to tell
+        beats(0.8, phase="validation"),
+        [],
+    ],
+)
+def test_steps_that_do_not_wait_much(samples: list[dict[str, Any]]) -> None:
+    assert found(training(samples)) == {}
+
+
+def test_waiting_in_the_first_half_alone_is_a_cache_that_fills() -> None:
+    samples = beats(0.0, seconds=60)
+    for number, sample in enumerate(samples):
+        sample["inside"]["waited"] = min(number, 25) * 0.9
+    assert "input-starved" not in found(training(samples))
+
+
+def traces(count: int, changed: list[list[str]], seconds: float = 1.0) -> list[Event]:
+    function = {"file": "/home/me/train.py", "line": 50}
+    return [
+        event(101.0 + i, "trace", name="train_step", function=function, number=i + 1, seconds=seconds, where=TRAIN,
+              changed=changed if i else [], step=i)
+        for i in range(count)
+    ]  # fmt: skip
+
+
+def test_a_python_number_that_makes_a_new_graph_each_time() -> None:
+    changed = [["rate", "Literal[0.1]", "Literal[0.2]"]]
+    finding = found(training([], *traces(9, changed)))["retracing"]
+    assert "train_step is traced again and again (9 times" in finding.cause
+    assert "its argument rate is the Python value 0.1" in finding.cause
+    assert finding.remedies[0].change == "rate = tf.constant(rate)"
+
+
+def test_shapes_and_functions_made_anew() -> None:
+    shape = "TensorSpec(shape=({}, 8), dtype=tf.float32, name=None)"
+    finding = found(training([], *traces(9, [["x", shape.format(3), shape.format(4)]])))["retracing"]
+    assert "a tensor of shape (3, 8), float32" in finding.cause
+    assert "reduce_retracing" in str(finding.remedies[0].change)
+    assert "made anew" in found(training([], *traces(9, [])))["retracing"].cause
+
+
+@pytest.mark.parametrize("count,seconds", [(4, 1.0), (9, 0.01)])
+def test_a_few_traces_or_quick_ones_are_normal(count: int, seconds: float) -> None:
+    assert "retracing" not in found(training([], *traces(count, [], seconds)))
+
+
+def test_more_threads_than_cores() -> None:
+    queue = [{"t": 100.0 + i, "queue": [float(i), 2.0 * i]} for i in range(20)]
+    made = [event(99.1, "limits", cores=2.0), event(99.3, "setup", intra=64, inter=0)]
+    assert "64 intra-op threads" in found(training(queue, *made))["threads-oversubscribed"].cause
+    calm = [{"t": 100.0 + i, "queue": [float(i), 0.1 * i]} for i in range(20)]
+    assert found(training(calm, *made)) == {}
+    assert found(training(queue, made[0], event(99.3, "setup", intra=2, inter=2))) == {}
+
+
+def test_memory_that_is_full_all_the_while() -> None:
+    def full(i: int, faults: float, used: float = 0.99) -> dict[str, Any]:
+        group = {"used": used * 10**9, "limit": 10**9}
+        return {"t": 100.0 + 5 * i, "group": group, "faults": int(i * faults), "pressure": {"memory": 30.0}}
+
+    assert list(found(training([full(i, 500) for i in range(9)]))) == ["memory-thrashing"]
+    assert found(training([full(i, 0) for i in range(9)])) == {}
+    assert found(training([full(i, 500, used=0.5) for i in range(9)])) == {}
+    assert found(training([full(i, 500) for i in range(3)])) == {}
+
+
+def test_a_gpu_that_stays_idle() -> None:
+    def cards(busy: int, used: int = 10**8) -> list[dict[str, Any]]:
+        return [{"t": 100.0 + i, "gpus": [{"busy": busy, "used": used, "total": 10**11}]} for i in range(40)]
+
+    limits = event(99.1, "limits", gpus=[{"name": "H200", "used": 10**8, "total": 10**11}])
+    setup = event(99.3, "setup", gpus=0)
+    assert "gpu-unused" in found(training(cards(0), limits, setup))
+    assert "gpu-unused" not in found(training(cards(60), limits, setup))
+    assert "gpu-unused" not in found(training(cards(0, 10**10), limits, setup))
+    assert "gpu-unused" not in found(training(cards(0), limits, event(99.3, "setup", gpus=1)))
+    assert "gpu-unused" not in found(training(cards(0)))
+
+
+# Torn data
+
+
+def damaged(told: Any) -> Iterator[tuple[str, Any]]:
+    """The look with each of its fields left out, and with each replaced by something that makes no sense."""
+    for name in told:
+        yield f"without {name}", {key: value for key, value in told.items() if key != name}
+        for odd in (None, "x", 5, [], {}, [None], [{}], {"x": None}, [{"frames": None}], -1.0):
+            if type(odd) is not type(told[name]) or odd != told[name]:
+                yield f"{name}={odd!r}", told | {name: odd}
+
+
+def failing(told: Any, kind: str) -> set[str]:
+    run = stuck_run(told, event(99.1, "setup", **RANKS), kind=kind)
+    return {f"{item.rule}: {item.because}" for item in diagnose(run).unchecked if "rule itself failed" in item.because}
+
+
+@pytest.mark.parametrize("cause", LOOKS)
+def test_a_field_that_is_missing_is_no_crash(cause: str) -> None:
+    for name in LOOKS[cause]:
+        told = {key: value for key, value in LOOKS[cause].items() if key != name}
+        assert failing(told, "stall") == set(), f"without {name}"
+        assert failing(told, "look") == set(), f"without {name}"
+
+
+@pytest.mark.parametrize("cause", LOOKS)
+def test_fields_of_a_thread_that_are_missing_are_no_crash(cause: str) -> None:
+    for at, told_thread in enumerate(LOOKS[cause]["threads"]):
+        for name in told_thread:
+            told = copy.deepcopy(LOOKS[cause])
+            del told["threads"][at][name]
+            assert failing(told, "stall") == set(), f"thread {at} without {name}"
+        for name in ("file", "line", "function", "text"):
+            told = copy.deepcopy(LOOKS[cause])
+            for one in told["threads"][at]["frames"]:
+                one.pop(name, None)
+            assert failing(told, "stall") == set(), f"frames of thread {at} without {name}"
+
+
+def test_damage_of_any_kind_never_gets_past_the_rule() -> None:
+    """A rule that fails is a result (unchecked); the diagnosis itself must stand, whatever the record says."""
+    for cause in LOOKS:
+        for what, told in damaged(LOOKS[cause]):
+            for kind in ("stall", "look"):
+                assert diagnose(stuck_run(told, kind=kind)).outcome in ("running", "stalled"), what
+
+
+@pytest.mark.xfail(strict=True, reason="wrong types in a look (threads: null, a word for a number) fail the rules")
+def test_wrong_types_are_no_crash_of_a_rule() -> None:
+    failed = {
+        f"{what}: {because}" for what, told in damaged(LOOKS["input-blocked"]) for because in failing(told, "stall")
+    }
+    assert failed == set()
+
+
+def test_stall_of_takes_the_last() -> None:
+    first, last = event(120.0, "stall", seconds=1), event(130.0, "stall", seconds=2)
+    assert stall_of(Run(id="r", events=(first, last))) is last
+    assert stall_of(Run(id="r", events=())) is None

@@ -1,0 +1,551 @@
+"""When a run counts as stuck: phases, patience, the loop it must stand in; made-up looks and a real process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stuck import EXECUTE, FIT, GET, LOAD, SCRIPT_OPS, TRAIN, WAIT, frame, look, main, thread
+
+import laststep
+from laststep.blackbox.follow import Live
+from laststep.blackbox.journal import JournalWriter, read_journal
+from laststep.blackbox.steps import PHASES, Beat, Now, StepWriter
+from laststep.event import Event
+from laststep.look import Look
+from laststep.supervisor import stall as module
+from laststep.supervisor.stall import BUSY_FLOOR, FLOOR, FROZEN_FLOOR, LOOK_EVERY, Stalls, _next, in_loop, phase_of
+
+SRC = str(Path(laststep.__file__).parents[1])
+
+
+def live(phase: str | None, number: int, step: int) -> Live:
+    return Live(Now(phase, number, 1.0) if phase is not None else None, Beat(1, 1.0, step, 0, 0.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    "phase,number,step,key",
+    [
+        ("step", 0, 0, "first step"),
+        ("step", 10, 10, "epoch start"),
+        ("step", 10, 11, "step"),
+        (None, 0, 0, ""),  # nothing known yet
+        (None, 0, 5, "loop"),  # a loop of the program's own sets no mark
+        ("", 0, 5, "loop"),
+        ("", 0, 0, ""),
+        ("between", 10, 10, "between"),
+        ("between", 10, 15, "loop"),  # after a fit a hand-written loop goes on
+        ("evaluate", 10, 10, "evaluate"),
+        ("evaluate", 10, 15, "loop"),
+        ("predict", 10, 15, "loop"),
+        ("validation", 10, 10, "validation"),
+        ("epoch-end", 10, 10, "epoch-end"),
+        ("start", 0, 0, "start"),
+        ("trace", 0, 0, "trace"),
+        ("save", 10, 10, "save"),
+    ],
+)
+def test_the_phase_for_which_normal_is_learned(phase: str | None, number: int, step: int, key: str) -> None:
+    assert phase_of(live(phase, number, step)) == key
+    assert phase is None or phase in PHASES
+
+
+def test_without_a_beat_nothing_is_complete() -> None:
+    assert phase_of(Live(Now("step", 0, 1.0), None, None)) == "first step"
+    assert phase_of(Live()) == ""
+
+
+LOOP = """
+import time
+def train():
+    for epoch in range(3):
+        for step in range(10):
+            step_it()
+        save()
+    upload()
+while True:
+    train()
+done()
+"""
+
+
+@pytest.mark.parametrize(
+    "line,at,stands",
+    [
+        (6, 6, True),
+        (6, 7, True),  # in the loop around it
+        (6, 8, False),  # the loops are over
+        (6, 11, False),
+        (10, 10, True),
+        (10, 11, False),
+        (8, 8, False),  # in no loop of this function
+    ],
+)
+def test_whether_it_still_stands_in_the_loop(tmp_path: Path, line: int, at: int, stands: bool) -> None:
+    (tmp_path / "train.py").write_text(LOOP)
+    where = {"file": str(tmp_path / "train.py"), "line": line}
+    frames = [{"file": f"{sys.prefix}/x.py", "line": 6}, {"file": str(tmp_path / "train.py"), "line": at}]
+    assert in_loop(where, frames) is stands
+
+
+@pytest.mark.parametrize("content", [b"def broken(:\n", b"\xff\xfe", b"x = 1\0\n", b""])
+def test_a_loop_nobody_can_read_is_none(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "train.py").write_bytes(content)
+    where = {"file": str(tmp_path / "train.py"), "line": 1}
+    assert in_loop(where, [where]) is False
+    gone = {"file": str(tmp_path / "gone.py"), "line": 1}
+    assert in_loop(gone, [gone]) is False
+    assert in_loop({"file": "<ipython-input-3>", "line": 1}, [{"file": "<ipython-input-3>", "line": 1}]) is False
+    assert in_loop(where, []) is False
+
+
+@pytest.mark.parametrize(
+    "seconds,patience,then",
+    [
+        (8.0, None, 20.0),
+        (20.0, None, 30.0),
+        (25.0, None, 30.0),
+        (121.0, None, 121.0 + LOOK_EVERY),
+        (8.0, 12.0, 12.0),  # not later than it would be stuck
+        (8.0, 90.0, 20.0),
+        (30.0, 20.0, 60.0),  # over already
+    ],
+)
+def test_when_to_look_again(seconds: float, patience: float | None, then: float) -> None:
+    assert _next(seconds, patience) == then
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "run"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def journal(folder: Path) -> Iterator[JournalWriter]:
+    made = JournalWriter(folder / "supervisor.jsonl", "supervisor")
+    made.write("run", {"command": ["python"]})
+    yield made
+    made.close()
+
+
+Make = Callable[..., Stalls]
+
+
+@pytest.fixture
+def stalls(folder: Path, journal: JournalWriter) -> Make:
+    def make(pid: int = 0, **settings: Any) -> Stalls:
+        own = pid or os.getpid()
+        tell = settings.pop("tell", lambda: None)
+        return Stalls(own, folder, journal, lambda: [own], tell, **settings)
+
+    return make
+
+
+IN_STEP = (EXECUTE, FIT, TRAIN)
+
+
+def patience(made: Stalls, key: str, told: dict[str, Any], normal: float | None = None) -> float | None:
+    if normal is not None:
+        made._slowest[key] = normal
+    return made._patience(key, Look(told))
+
+
+def test_an_idle_step_is_given_four_times_its_longest(stalls: Make) -> None:
+    idle = look(main(*IN_STEP))
+    assert patience(stalls(), "step", idle, 0.5) == FLOOR
+    assert patience(stalls(), "step", idle, 10.0) == 40.0
+
+
+def test_the_first_time_depends_on_what_it_is_in(stalls: Make) -> None:
+    assert patience(stalls(), "first step", look(main(*IN_STEP))) == FLOOR
+    assert patience(stalls(), "first step", look(main(TRAIN, call="recv"))) == 20.0
+    assert patience(stalls(), "first step", look(main(TRAIN, call="sleep"))) == 30.0
+    assert patience(stalls(), "first step", look(main(TRAIN, call="sleep", wakes=1000.0))) == FLOOR
+    ours = thread(TRAIN, call="sleep", name="laststep-beat")
+    assert patience(stalls(), "first step", look(main(*IN_STEP), ours)) == FLOOR
+
+
+def test_who_computes_is_given_more(stalls: Make) -> None:
+    busy = look(main(TRAIN), cpu=1.0)
+    assert patience(stalls(), "step", busy, 0.5) == BUSY_FLOOR
+    assert patience(stalls(), "step", busy | {"beat_age": 9.0}, 0.5) == FROZEN_FLOOR
+    assert patience(stalls(), "step", busy | {"moves": True}, 0.5) is None
+    assert patience(stalls(), "step", busy) is None, "the first time nobody knows"
+    assert patience(stalls(), "step", look(main(*IN_STEP), cpu=1.0), 0.5) is None
+    assert patience(stalls(), "step", look(main(TRAIN), io=10**8), 0.5) == BUSY_FLOOR
+
+
+def test_who_was_stopped_or_cannot_be_seen_is_not_stuck(stalls: Make) -> None:
+    for made in (stalls(), stalls(after=1.0)):
+        assert patience(made, "step", look(main(*IN_STEP), state="T"), 0.5) is None
+        assert patience(made, "step", look(), 0.5) is None
+    assert patience(stalls(), "", look(main(TRAIN)), 0.5) is None
+
+
+def test_asked_for_seconds_count_alone(stalls: Make) -> None:
+    for key in ("step", "loop", "", "between"):
+        assert patience(stalls(after=3.0), key, look(main(TRAIN), cpu=1.0)) == 3.0
+
+
+def test_a_loop_of_its_own_must_still_be_in_it(stalls: Make, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(LOOP)
+    at = {"file": str(tmp_path / "train.py"), "line": 6}
+    recorder = JournalWriter(folder / "recorder.7.jsonl", "recorder")
+    assert patience(stalls(), "loop", look(main(at)), 0.5) is None, "no loop is known"
+    recorder.write("loop", {"where": at, "stack": [at]})
+    assert patience(stalls(), "loop", look(main(at)), 0.5) == FLOOR
+    assert patience(stalls(), "loop", look(main(at | {"line": 8})), 0.5) is None
+    assert patience(stalls(), "between", look(main(at)), 0.5) == FLOOR
+    recorder.close()
+
+
+# The thread's own life, with made-up looks: no second is waited for.
+
+
+class Clock:
+    """Time that passes when told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def time(self) -> float:
+        return self.now
+
+    monotonic = time
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(module, "time", made)
+    monkeypatch.setattr("laststep.supervisor.feeding.time", made)
+    return made
+
+
+class Training:
+    """A steps file, and the look that the supervisor would have of its process."""
+
+    def __init__(self, folder: Path, made: Stalls, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.writer = StepWriter(str(folder / "steps.7"))
+        self.folder, self.stalls, self.clock = folder, made, clock
+        self.step = self.number = self.looks = 0
+        self.seen = look(main(*IN_STEP), thread(WAIT, GET, LOAD, SCRIPT_OPS))
+        monkeypatch.setattr(module, "take_look", self._look)
+        monkeypatch.setattr(module, "_use", lambda pid: (0.0, 0.0))
+
+    def _look(self, *words: Any) -> dict[str, Any]:
+        self.looks += 1
+        return dict(self.seen)
+
+    def mark(self, phase: str) -> None:
+        self.writer.mark(PHASES.index(phase), self.step, self.clock.now)
+
+    def moves(self, seconds: float, each: float) -> None:
+        """Steps that take so long each, with a poll a second."""
+        until = self.clock.now + seconds
+        while self.clock.now < until:
+            self.step += 1
+            self.stands(each)
+
+    def stands(self, seconds: float, waiting: float = 0.0) -> None:
+        for _ in range(max(1, round(seconds))):
+            self.clock.now += seconds / max(1, round(seconds))
+            self.number += 1
+            self.writer.beat(Beat(self.number, self.clock.now, self.step, 0, 0.0, waiting))
+            self.stalls.poll()
+
+    def events(self, *kinds: str) -> list[Event]:
+        return [e for e in read_journal(self.folder / "supervisor.jsonl") if e.kind in kinds]
+
+    def kinds(self) -> list[str]:
+        return [event.kind for event in self.events("look", "stall", "moving-again", "signal")]
+
+
+@pytest.fixture
+def training(folder: Path, stalls: Make, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Training]:
+    def make(**settings: Any) -> Training:
+        made = Training(folder, stalls(**settings), clock, monkeypatch)
+        made.mark("step")
+        return made
+
+    return make
+
+
+def test_steps_that_come_are_never_looked_at(training: Callable[..., Training]) -> None:
+    run = training()
+    run.moves(120, 1.0)
+    run.moves(120, 5.0)
+    assert (run.looks, run.kinds()) == (0, [])
+
+
+def test_a_step_that_does_not_come_is_stuck_and_told_once(training: Callable[..., Training]) -> None:
+    told: list[float] = []
+    run = training(tell=lambda: told.append(run.clock.now))
+    run.moves(30, 1.0)
+    began = run.clock.now
+    run.stands(60, waiting=30.0)
+    assert run.kinds() == ["stall"]
+    assert told[0] - began <= 10.0
+    assert len(told) == 1
+    (event,) = run.events("stall")
+    assert event.get("phase") == "step"
+    assert event.get("slowest") == pytest.approx(1.0, abs=0.1)
+    assert event.get("waiting") == 30.0
+    assert event.get("step") == run.step
+    assert not run.stalls.stopped
+
+
+def test_it_goes_on_and_gets_stuck_again(training: Callable[..., Training]) -> None:
+    told: list[float] = []
+    run = training(tell=lambda: told.append(run.clock.now))
+    run.moves(30, 1.0)
+    run.stands(15)
+    run.moves(5, 1.0)
+    assert run.kinds() == ["stall", "moving-again"]
+    assert run.events("moving-again")[0].get("after") == pytest.approx(16.0, abs=1.5)
+    run.stands(40)
+    assert run.kinds() == ["stall", "moving-again"], "16 s are normal by now"
+    run.stands(40)
+    assert run.kinds() == ["stall", "moving-again", "stall"]
+    assert len(told) == 2
+
+
+def test_slow_steps_are_normal_where_they_were_so_before(training: Callable[..., Training]) -> None:
+    run = training()
+    run.seen = look(main(*IN_STEP), thread(LOAD, SCRIPT_OPS, call="recv"))
+    run.moves(60, 12.0)
+    assert "stall" not in run.kinds(), "the first time a network is given 20 s"
+    run.stands(30)
+    assert "stall" not in run.kinds()
+    run.stands(30)
+    assert run.kinds()[-1] == "stall"
+
+
+def test_a_sleep_that_will_end_is_waited_for(training: Callable[..., Training]) -> None:
+    run = training()
+    run.moves(30, 1.0)
+    run.seen = look(main(TRAIN, call="sleep", wakes=20.0))
+    run.stands(12)
+    assert run.kinds() == ["look"]
+    run.moves(5, 1.0)
+    assert "stall" not in run.kinds()
+
+
+def test_a_sleep_that_has_ended_and_nothing_moves_is_stuck(training: Callable[..., Training]) -> None:
+    run = training()
+    run.moves(30, 1.0)
+    run.seen = look(main(TRAIN, call="sleep", wakes=20.0))
+    run.stands(60)
+    assert run.kinds() == ["look", "stall"]
+
+
+def test_a_sleep_without_end_is_stuck_at_once(training: Callable[..., Training]) -> None:
+    run = training()
+    run.moves(30, 1.0)
+    run.seen = look(main(TRAIN, call="sleep", wakes=5000.0))
+    run.stands(12)
+    assert run.kinds() == ["stall"]
+
+
+def test_one_that_computes_is_looked_at_again_and_left_alone(training: Callable[..., Training]) -> None:
+    run = training()
+    run.mark("step")
+    run.stands(2)
+    run.seen = look(main(*IN_STEP), cpu=1.5)
+    run.stalls._used = lambda: {"cpu": 1.5, "io": 0}  # type: ignore[method-assign]
+    run.stands(200)
+    assert set(run.kinds()) == {"look"}
+    assert 3 <= run.looks <= 6
+
+
+def test_before_the_first_beat_nothing_is_said(training: Callable[..., Training]) -> None:
+    run = training()
+    for _ in range(100):
+        run.clock.now += 1.0
+        run.stalls.poll()
+    assert run.looks == 0
+
+
+def test_asked_for_seconds_hold_in_any_phase(training: Callable[..., Training]) -> None:
+    run = training(after=3.0)
+    run.moves(30, 1.0)
+    run.mark("epoch-end")
+    run.stands(5)
+    assert run.kinds() == ["stall"]
+
+
+def test_looks_that_fail_do_not_end_the_watching(
+    training: Callable[..., Training], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = training()
+    run.moves(10, 1.0)
+    monkeypatch.setattr(module, "EVERY", 0.01)
+    polls: list[int] = []
+
+    def poll() -> None:
+        polls.append(1)
+        raise RuntimeError("a look that fails")
+
+    run.stalls.poll = poll  # type: ignore[method-assign]
+    run.stalls.start()
+    time.sleep(0.3)
+    run.stalls.stop()
+    assert len(polls) > 3
+
+
+# A real process that stands in for a training: it writes steps and beats, and then stands still.
+
+STAND_IN = """
+import os, signal, sys, threading, time
+from laststep.blackbox.steps import Beat, StepWriter
+folder, then = sys.argv[1:3]
+writer = StepWriter(os.path.join(folder, f"steps.{os.getpid()}"))
+done = 0
+def beats():
+    number = 0
+    while True:
+        number += 1
+        writer.beat(Beat(number, time.time(), done, 0, 0.0, 0.0))
+        time.sleep(0.1)
+if then == "stubborn":
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+threading.Thread(target=beats, name="laststep-beat", daemon=True).start()
+print("READY", flush=True)
+for turn in range(30):
+    done = turn + 1
+    writer.write(done, time.time(), 0.1)
+    time.sleep(0.1)
+    if turn == 15:
+        if then == "computes":
+            while True:
+                turn += 1
+        threading.Event().wait()  # <- here
+"""
+HERE = next(number for number, line in enumerate(STAND_IN.splitlines(), 1) if line.endswith("# <- here"))
+
+
+@pytest.fixture
+def stand_in(folder: Path, tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+    running: list[subprocess.Popen[bytes]] = []
+
+    def begin(then: str = "waits") -> subprocess.Popen[bytes]:
+        (tmp_path / "train.py").write_text(STAND_IN)
+        where = {"file": str(tmp_path / "train.py"), "line": HERE - 6}
+        recorder = JournalWriter(folder / "recorder.7.jsonl", "recorder")
+        recorder.write("recorder", {"pid": 7})
+        recorder.write("loop", {"where": where, "stack": [where]})
+        recorder.close()
+        environment = {**os.environ, "PYTHONPATH": SRC}
+        process = subprocess.Popen(
+            [sys.executable, str(tmp_path / "train.py"), str(folder), then], env=environment, stdout=subprocess.PIPE
+        )
+        running.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"READY\n"
+        return process
+
+    yield begin
+    for process in running:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "EVERY", 0.2)
+    monkeypatch.setattr(module, "FLOOR", 2.0)
+    monkeypatch.setattr(module, "GRACE", 1.0)
+
+
+StandIn = Callable[..., subprocess.Popen[bytes]]
+
+
+def wait_for(condition: Callable[[], Any], seconds: float = 20.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.05)
+
+
+def test_a_real_process_that_stands_still(stand_in: StandIn, stalls: Make, folder: Path, hasty: None) -> None:
+    process = stand_in()
+    told = threading.Event()
+    made = stalls(process.pid, tell=told.set)
+    made.start()
+    assert told.wait(20)
+    made.stop()
+    (event,) = [e for e in read_journal(folder / "supervisor.jsonl") if e.kind == "stall"]
+    seen = Look(event.data)
+    if not seen.threads:
+        pytest.skip("py-spy can't look here")
+    assert (event.get("phase"), event.get("step"), event.get("pid")) == ("loop", 16, process.pid)
+    assert seen.main.place is not None
+    assert (seen.main.place["line"], seen.doing) == (HERE, "user")
+    assert seen.idle
+    assert 0.05 < event.get("slowest") < 3.0
+    assert process.poll() is None, "warn leaves it alone"
+
+
+def test_one_that_computes_for_good_is_not_stuck_at_once(
+    stand_in: StandIn, stalls: Make, folder: Path, hasty: None
+) -> None:
+    process = stand_in("computes")
+    made = stalls(process.pid)
+    made.start()
+    wait_for(lambda: any(e.kind == "look" for e in read_journal(folder / "supervisor.jsonl")))
+    made.stop()
+    events = list(read_journal(folder / "supervisor.jsonl"))
+    assert not any(e.kind == "stall" for e in events)
+    (event,) = [e for e in events if e.kind == "look"][:1]
+    assert event.get("cpu") > 0.2
+
+
+@pytest.mark.parametrize("then,number", [("waits", signal.SIGTERM), ("stubborn", signal.SIGKILL)])
+def test_it_is_asked_to_end_and_then_made_to(
+    stand_in: StandIn, stalls: Make, folder: Path, hasty: None, then: str, number: int
+) -> None:
+    process = stand_in(then)
+    made = stalls(process.pid, action="stop", after=1.5)
+    made.start()
+    assert process.wait(20) == -number
+    made.stop()
+    assert made.stopped
+    sent = [e for e in read_journal(folder / "supervisor.jsonl") if e.kind == "signal"]
+    assert [e.get("signal") for e in sent] == (["SIGTERM"] if then == "waits" else ["SIGTERM", "SIGKILL"])
+    assert {e.get("by") for e in sent} == {"laststep"}
+
+
+def test_a_process_that_was_stopped_is_left_alone(stand_in: StandIn, stalls: Make, folder: Path, hasty: None) -> None:
+    process = stand_in()
+    time.sleep(0.5)
+    os.kill(process.pid, signal.SIGSTOP)
+    made = stalls(process.pid, action="stop", after=1.0)
+    made.start()
+    wait_for(lambda: any(e.kind == "look" for e in read_journal(folder / "supervisor.jsonl")))
+    made.stop()
+    assert process.poll() is None
+    assert not any(e.kind in ("stall", "signal") for e in read_journal(folder / "supervisor.jsonl"))
+
+
+def test_the_process_is_gone_before_it_is_ended(stalls: Make, folder: Path) -> None:
+    child = subprocess.Popen(["true"])
+    child.wait()
+    made = stalls(child.pid, action="stop")
+    made._end()
+    assert made.stopped
+    assert [e.kind for e in read_journal(folder / "supervisor.jsonl")] == ["run", "signal"]
+
+
+def test_frames_of_the_training_are_used_as_they_come() -> None:
+    """The made-up looks of this file are like real ones: a frame of the user's has its text."""
+    assert "text" in frame("/home/me/x.py")
