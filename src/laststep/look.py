@@ -42,7 +42,7 @@ class Thread:
     def __init__(self, told: Mapping[str, Any]) -> None:
         self.name = str(told.get("name") or "")
         self.current = bool(told.get("current"))
-        self.frames = [frame for frame in told.get("frames", []) if isinstance(frame, dict)]
+        self.frames = [frame for frame in told.get("frames") or [] if isinstance(frame, dict)]
         self.call = str(told.get("call") or "")
         self.on = str(told.get("on") or "")
         self.state = str(told.get("state") or "")
@@ -97,7 +97,7 @@ class Look:
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.data = data
-        self.threads = [Thread(told) for told in data.get("threads", []) if isinstance(told, dict)]
+        self.threads = [Thread(told) for told in data.get("threads") or [] if isinstance(told, dict)]
         self.phase = str(data.get("phase") or "")
         self.seconds = float(data.get("seconds") or 0.0)
         self.cpu = float(data.get("cpu") or 0.0)

@@ -87,7 +87,6 @@ def test_warn_says_it_once_and_leaves_it_alone(laststep: Cli, program: str, runs
     assert causes(laststep) == ["script-exited"], "it went on: that was not its end"
 
 
-@pytest.mark.xfail(strict=True, reason="steps after the stall and an end within two seconds: still called stuck")
 def test_one_that_goes_on_and_ends_at_once_was_not_stuck(laststep: Cli, program: str) -> None:
     assert stuck(laststep, "--stall-after", "2", STUCK_FOR="6", LEAVE="3").stdout.endswith("done\n")
     assert causes(laststep) == ["script-exited"]
@@ -200,9 +199,6 @@ def test_what_follows_the_command_is_the_programs_own(laststep: Cli) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(
-    strict=True, reason="a loop told by laststep.step() alone writes no `loop` event: never called stuck"
-)
 def test_a_loop_told_by_step_alone_is_noticed_by_itself(laststep: Cli, program: str) -> None:
     result = stuck(laststep, "--on-stall", "stop", STUCK_FOR="20")
     assert result.returncode == -signal.SIGTERM

@@ -93,7 +93,6 @@ def test_a_generator(told: dict[str, Any]) -> None:
     assert told["generator"]["stages"][0]["batch_size"] == 2
 
 
-@pytest.mark.xfail(strict=True, reason="the generator is one closure deeper (flat_map_fn → get_iterator_id_fn → state)")
 def test_a_generator_hidden_in_from_generator(told: dict[str, Any]) -> None:
     (found,) = [one for one in told["generator"]["stages"] if one.get("generator")]
     assert found["function"] == "rows"

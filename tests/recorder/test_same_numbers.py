@@ -67,7 +67,6 @@ def test_random_numbers_in_a_step_and_dropout_are_the_same_to_the_bit(tmp_path: 
     assert without["digests"]["fit"] != without["digests"]["other"]
 
 
-@pytest.mark.xfail(strict=True, reason="op determinism forbids the Timestamp op that we put into the step: fit CRASHES")
 @pytest.mark.parametrize("name", KERAS)
 def test_under_op_determinism_training_goes_on(tmp_path: Path, name: str) -> None:
     said, _ = record(tmp_path, NOISY.format(keras=KERAS[name], first=DETERMINISM))
@@ -89,9 +88,6 @@ model.fit(tf.data.Dataset.from_tensor_slices((np.zeros((32, 2)), np.zeros((32, 1
 """
 
 
-@pytest.mark.xfail(
-    strict=True, reason="TensorFlow keeps the stack of each op: our wrapper's frame (traces.py) is in it"
-)
 def test_an_error_in_the_graph_is_the_same_text(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(FAILS)
     texts = []

@@ -110,9 +110,6 @@ def test_a_run_that_goes_on_again_is_not_stuck(cause: str) -> None:
         assert ruled_out[cause] == "one process trains alone" or "42 s once and went on by itself" in ruled_out[cause]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a step that is newer than the stall does not take it back (no moving-again yet)"
-)
 def test_a_step_after_the_stall_takes_it_back() -> None:
     later = [step._replace(time=200.0) for step in steps()]
     assert found(run_of("python-blocked", steps=later)) == {}

@@ -52,8 +52,10 @@ class Follower:
         except OSError:
             return False
         try:
-            before = ASK.unpack(os.pread(fd, ASK.size, ASK_AT))[0]
-            os.pwrite(fd, ASK.pack(before | what), ASK_AT)
+            before = os.pread(fd, ASK.size, ASK_AT)
+            if len(before) < ASK.size:
+                return False
+            os.pwrite(fd, ASK.pack(ASK.unpack(before)[0] | what), ASK_AT)
         finally:
             os.close(fd)
         return True

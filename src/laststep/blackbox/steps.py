@@ -165,7 +165,7 @@ class StepWriter:
         """What the supervisor asks for, as bits."""
         if self.mapped:
             return int(ASK.unpack_from(self._map, ASK_AT)[0])
-        return int(ASK.unpack(self._map.get(ASK_AT, ASK.size))[0])
+        return int(ASK.unpack(self._map.get(ASK_AT, ASK.size).ljust(ASK.size, b"\0"))[0])
 
 
 class _Positioned:

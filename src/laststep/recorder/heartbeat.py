@@ -43,7 +43,7 @@ class Heartbeat:
                 if state.current is not self._recorder or sys.is_finalizing():
                     return
                 for action in list(self._recorder.at_beat):
-                    guard(PROBE, action)
+                    guard(action.__module__.rpartition(".")[2], action)
                 guard(PROBE, self._beat)
         finally:
             self._running.release()

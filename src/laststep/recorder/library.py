@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from laststep.recorder import state
+from laststep.recorder.frames import users_place, users_stack
 from laststep.recorder.guard import attempt, guard
 from laststep.recorder.probes import exceptions
 
@@ -72,6 +73,9 @@ def step_done(loss: float | None) -> None:
 
 
 def _step(recorder: state.Recorder, loss: float | None) -> None:
+    if recorder.count == 0:
+        frame = sys._getframe(3)  # this · the guard · step_done
+        recorder.event("loop", where=users_place(frame), function=None, stack=users_stack(frame))
     number, _ = attempt(float, math.nan if loss is None else loss)
     recorder.hand_step(math.nan if number is None else number)
 

@@ -51,12 +51,13 @@ def _describe_function(wrapped: Any) -> dict[str, Any]:
     return {name: value for name, value in about.items() if value}
 
 
-def _generator_in(function: Any) -> Any:
-    """from_generator hides the user's function in what its own closes over."""
-    for cell in getattr(function, "__closure__", None) or ():
+def _generator_in(function: Any, depth: int = 3) -> Any:
+    """from_generator hides the user's function in what its own closes over, one or two functions deep."""
+    for cell in (getattr(function, "__closure__", None) or ()) if depth else ():
         generator = getattr(cell.cell_contents, "_generator", None)
-        if callable(generator):
-            return generator
+        found = generator if callable(generator) else _generator_in(cell.cell_contents, depth - 1)
+        if found is not None:
+            return found
     return None
 
 

@@ -32,7 +32,7 @@ def stall_notice(diagnosis: Diagnosis, action: str = "warn") -> str:
         for evidence in finding.evidence[1:3]:
             page.item(evidence.says)
     if action == "stacks":
-        _stacks(page, event.get("threads", []))
+        _stacks(page, [thread for thread in event.get("threads") or [] if isinstance(thread, dict)])
     page.text(DONE.get(action, "It is left alone. More: laststep why") if action != "stacks" else "It is left alone.")
     return "\n" + str(page)
 
@@ -42,4 +42,6 @@ def _stacks(page: Page, threads: list[dict[str, object]]) -> None:
         page.text(f"thread {clean(str(thread.get('name') or '')) or '?'}:")
         frames = thread.get("frames")
         for frame in frames if isinstance(frames, list) else []:
+            if not isinstance(frame, dict):
+                continue
             page.text(f"{frame.get('file')}:{frame.get('line')} in {frame.get('function')}", "    ", "      ")

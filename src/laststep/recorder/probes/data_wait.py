@@ -6,6 +6,7 @@ import contextlib
 import functools
 import sys
 import time
+import weakref
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -13,7 +14,7 @@ from laststep.recorder import state
 from laststep.recorder.frames import users_place
 from laststep.recorder.guard import guard
 from laststep.recorder.imports import when_imported
-from laststep.recorder.patch import after, forget_frame, replace
+from laststep.recorder.patch import after, before, forget_frame, replace
 from laststep.recorder.pipeline import describe_stages
 
 PROBE = "data_wait"
@@ -24,12 +25,15 @@ TRAINERS = ("keras.src.backend.tensorflow.trainer", "tf_keras.src.engine.trainin
 
 _marks: list[tuple[Any, Any]] = []  # for each traced step: since when it waits now (0: not), how long in all
 MOST_MARKS = 32
+CONFIG = "tensorflow.python.framework.config"
+_models: weakref.WeakSet[Any] = weakref.WeakSet()
 _lines: set[tuple[str, int]] = set()  # where datasets were begun that have been described
 _told: dict[int, float] = {}  # how much of each has been told
 
 
 def install() -> None:
     when_imported(PROBE, ITERATORS, _watch)
+    when_imported(PROBE, CONFIG, lambda module: before(PROBE, module._pywrap_determinism, "enable", _determinism))
 
 
 def _watch(module: ModuleType) -> None:
@@ -102,6 +106,19 @@ class _Wait:
         self.since, self.total, self.began, self.written = since, total, began, written
 
 
+def _is_deterministic() -> bool:
+    """tf.timestamp refuses to run where ops must be deterministic."""
+    return bool(sys.modules[CONFIG].is_op_determinism_enabled())
+
+
+def _determinism(wanted: bool, *args: Any) -> None:
+    """Asked for after steps have been traced with our mark in them: they are traced again, without."""
+    for model in list(_models) if wanted else []:
+        for name in ("train_function", "train_tf_function", "test_function", "predict_function"):
+            if name in vars(model):
+                setattr(model, name, None)
+
+
 def _after(wait: _Wait) -> Any:
     return sys.modules["tensorflow"].control_dependencies([wait.written])
 
@@ -110,8 +127,12 @@ def _begin_in_graph(caller: FrameType) -> _Wait | None:
     tensorflow = sys.modules["tensorflow"]
     if state.current is None or caller.f_globals.get("__name__") not in TRAINERS or len(_marks) >= MOST_MARKS:
         return None
-    if tensorflow.distribute.get_strategy().num_replicas_in_sync != 1:
+    if tensorflow.distribute.get_strategy().num_replicas_in_sync != 1 or _is_deterministic():
         return None
+    model = caller.f_locals.get("self", caller.f_locals.get("model"))
+    if model is None:
+        return None
+    _models.add(model)
     # Not tf.Variable: a tf.function lets nobody make one while it is traced for the second time.
     make = sys.modules["tensorflow.python.ops.resource_variable_ops"].ResourceVariable
     with tensorflow.init_scope(), tensorflow.device("CPU:0"):

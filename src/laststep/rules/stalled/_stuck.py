@@ -29,8 +29,10 @@ DEATHS = ("interrupted", "terminated", "killed-by-signal", "time-limit-reached",
 def stall_of(run: Run) -> Event | None:
     """The stall that was not over when the run ended, or now."""
     last = run.last("stall")
-    again = run.last("moving-again")
-    return None if last is None or (again is not None and again.time > last.time) else last
+    if last is None:
+        return None
+    moves = [event.time for kind in ("moving-again", "epoch", "fit", "fit-end") for event in run.all(kind)[-1:]]
+    return None if max([*moves, *(step.time for step in run.steps[-1:])], default=0.0) > last.time else last
 
 
 def last_look(run: Run) -> tuple[Event, Look] | None:
