@@ -150,9 +150,9 @@ def test_a_pool_behind_the_pipeline_feeds_too() -> None:
 
 
 def test_our_own_threads_are_nobodys() -> None:
-    ours = thread(USER, name="laststep-beat")
-    by_file = thread(frame("/x/laststep/recorder/heartbeat.py", "_run"), USER)
-    assert look(main(USER), ours, by_file).others == []
+    ours = thread(USER, frame("/x/laststep/recorder/heartbeat.py", "_run"))
+    through = thread(frame("/x/laststep/recorder/probes/data_wait.py", "wrapper"), USER)
+    assert [one.frames for one in look(main(USER), ours, through).others] == [through["frames"]]
 
 
 def test_the_part_inside_a_callback() -> None:

@@ -9,8 +9,20 @@ from pathlib import Path
 import pytest
 
 from laststep.blackbox import steps as module
-from laststep.blackbox.follow import CENSUS, SAVE, Follower, Live
-from laststep.blackbox.steps import ASK_AT, BEAT_AT, HEADER, LEVELS, NOW_AT, SLOT, Beat, StepWriter, compact
+from laststep.blackbox.follow import Follower, Live
+from laststep.blackbox.steps import (
+    ASK_AT,
+    BEAT_AT,
+    CENSUS,
+    HEADER,
+    LEVELS,
+    NOW_AT,
+    SAVE,
+    SLOT,
+    Beat,
+    StepWriter,
+    compact,
+)
 
 from .conftest import Mount
 

@@ -25,7 +25,7 @@ class World:
     def __init__(self, folder: Path) -> None:
         self.now = 0.0
         self.journal = JournalWriter(folder / "supervisor.jsonl", "supervisor")
-        self.feeding = Feeding(folder, self.journal)
+        self.feeding = Feeding(self.journal)
         self.path = folder / "supervisor.jsonl"
         self.threads: list[dict[str, Any]] = [main(EXECUTE, FIT, TRAIN), thread(WAIT, GET, LOAD, SCRIPT_OPS)]
         self.looks = 0
@@ -41,9 +41,9 @@ class World:
     def sleep(self, seconds: float) -> None:
         self.now += seconds
 
-    def by_signal(self, pid: int, folder: Path) -> list[dict[str, Any]]:
+    def by_spy(self, pid: int) -> tuple[list[dict[str, Any]], str]:
         self.looks += 1
-        return self.threads
+        return self.threads, ""
 
     def second(self, share: float, steps: float = 20, phase: str | None = "step") -> None:
         self.now += 1.0
@@ -62,7 +62,7 @@ class World:
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     made = World(tmp_path)
     monkeypatch.setattr(module, "time", made)
-    monkeypatch.setattr(module, "by_signal", made.by_signal)
+    monkeypatch.setattr(module, "by_spy", made.by_spy)
     return made
 
 
@@ -137,12 +137,12 @@ def test_where_nothing_can_be_seen_the_share_is_told(world: World) -> None:
 
 
 def test_the_lines_by_how_often_they_were_seen(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    def seen(pid: int, folder: Path) -> list[dict[str, Any]]:
+    def seen(pid: int) -> tuple[list[dict[str, Any]], str]:
         world.looks += 1
         line = 12 if world.looks % 5 else 30
-        return [main(EXECUTE, FIT, TRAIN), thread(frame("/home/me/load.py", "f", line), SCRIPT_OPS)]
+        return [main(EXECUTE, FIT, TRAIN), thread(frame("/home/me/load.py", "f", line), SCRIPT_OPS)], ""
 
-    monkeypatch.setattr(module, "by_signal", seen)
+    monkeypatch.setattr(module, "by_spy", seen)
     repeat(WINDOW, lambda: world.second(0.8))
     assert [(line["line"], line["looks"]) for line in world.events[0].get("lines")] == [(12, 8), (30, 2)]
 

@@ -146,7 +146,7 @@ def stalls(folder: Path, journal: JournalWriter) -> Make:
     def make(pid: int = 0, **settings: Any) -> Stalls:
         own = pid or os.getpid()
         tell = settings.pop("tell", lambda: None)
-        return Stalls(own, folder, journal, lambda: [own], tell, **settings)
+        return Stalls(own, folder, journal, lambda: [own], lambda: [], tell, **settings)
 
     return make
 
@@ -161,33 +161,34 @@ def patience(made: Stalls, key: str, told: dict[str, Any], normal: float | None 
 
 
 def test_an_idle_step_is_given_four_times_its_longest(stalls: Make) -> None:
-    idle = look(main(*IN_STEP))
+    idle = look(main(*IN_STEP, call="futex"))
     assert patience(stalls(), "step", idle, 0.5) == FLOOR
     assert patience(stalls(), "step", idle, 10.0) == 40.0
 
 
 def test_the_first_time_depends_on_what_it_is_in(stalls: Make) -> None:
-    assert patience(stalls(), "first step", look(main(*IN_STEP))) == FLOOR
-    assert patience(stalls(), "first step", look(main(TRAIN, call="recv"))) == 20.0
-    assert patience(stalls(), "first step", look(main(TRAIN, call="sleep"))) == 30.0
-    assert patience(stalls(), "first step", look(main(TRAIN, call="sleep", wakes=1000.0))) == FLOOR
-    ours = thread(TRAIN, call="sleep", name="laststep-beat")
-    assert patience(stalls(), "first step", look(main(*IN_STEP), ours)) == FLOOR
+    assert patience(stalls(), "first step", look(main(*IN_STEP, call="futex"))) == FLOOR
+    assert patience(stalls(), "first step", look(main(FIT, TRAIN, call="recv"))) == 20.0
+    assert patience(stalls(), "first step", look(main(FIT, TRAIN, call="sleep"))) == 30.0
+    assert patience(stalls(), "first step", look(main(FIT, TRAIN, call="sleep", wakes=1000.0))) == FLOOR
+    ours = thread(TRAIN, frame("/x/laststep/recorder/heartbeat.py", "_run"), call="sleep")
+    assert patience(stalls(), "first step", look(main(*IN_STEP, call="futex"), ours)) == FLOOR
 
 
 def test_who_computes_is_given_more(stalls: Make) -> None:
-    busy = look(main(TRAIN), cpu=1.0)
+    busy = look(main(FIT, TRAIN), cpu=1.0)
     assert patience(stalls(), "step", busy, 0.5) == BUSY_FLOOR
     assert patience(stalls(), "step", busy | {"beat_age": 9.0}, 0.5) == FROZEN_FLOOR
     assert patience(stalls(), "step", busy | {"moves": True}, 0.5) is None
     assert patience(stalls(), "step", busy) is None, "the first time nobody knows"
-    assert patience(stalls(), "step", look(main(*IN_STEP), cpu=1.0), 0.5) is None
-    assert patience(stalls(), "step", look(main(TRAIN), io=10**8), 0.5) == BUSY_FLOOR
+    assert patience(stalls(), "step", look(main(*IN_STEP, call="futex"), cpu=1.0), 0.5) is None
+    assert patience(stalls(), "step", look(main(FIT, TRAIN), io=10**8), 0.5) == BUSY_FLOOR
 
 
-def test_who_was_stopped_or_cannot_be_seen_is_not_stuck(stalls: Make) -> None:
+def test_who_cannot_be_seen_or_asks_somebody_is_not_stuck(stalls: Make) -> None:
     for made in (stalls(), stalls(after=1.0)):
-        assert patience(made, "step", look(main(*IN_STEP), state="T"), 0.5) is None
+        typing = look(main(FIT, TRAIN, call="read", on="standard input"))
+        assert patience(made, "step", typing, 0.5) is None
         assert patience(made, "step", look(), 0.5) is None
     assert patience(stalls(), "", look(main(TRAIN)), 0.5) is None
 
@@ -203,9 +204,12 @@ def test_a_loop_of_its_own_must_still_be_in_it(stalls: Make, folder: Path, tmp_p
     recorder = JournalWriter(folder / "recorder.7.jsonl", "recorder")
     assert patience(stalls(), "loop", look(main(at)), 0.5) is None, "no loop is known"
     recorder.write("loop", {"where": at, "stack": [at]})
-    assert patience(stalls(), "loop", look(main(at)), 0.5) == FLOOR
+    here = at | {"text": "x()"}
+    assert patience(stalls(), "loop", look(main(here, call="futex")), 0.5) == FLOOR
+    assert patience(stalls(), "loop", look(main(here)), 0.5) == 30.0, "what it is in is not known"
     assert patience(stalls(), "loop", look(main(at | {"line": 8})), 0.5) is None
-    assert patience(stalls(), "between", look(main(at)), 0.5) == FLOOR
+    assert patience(stalls(), "between", look(main(here, call="open")), 0.5) == FLOOR
+    assert patience(stalls(), "between", look(main(WAIT, GET, here, call="futex")), 0.5) is None, "it waits for work"
     recorder.close()
 
 
@@ -239,7 +243,7 @@ class Training:
         self.writer = StepWriter(str(folder / "steps.7"))
         self.folder, self.stalls, self.clock = folder, made, clock
         self.step = self.number = self.looks = 0
-        self.seen = look(main(*IN_STEP), thread(WAIT, GET, LOAD, SCRIPT_OPS))
+        self.seen = look(main(*IN_STEP, call="futex"), thread(WAIT, GET, LOAD, SCRIPT_OPS, call="futex"))
         monkeypatch.setattr(module, "take_look", self._look)
         monkeypatch.setattr(module, "_use", lambda pid: (0.0, 0.0))
 
@@ -322,7 +326,7 @@ def test_it_goes_on_and_gets_stuck_again(training: Callable[..., Training]) -> N
 
 def test_slow_steps_are_normal_where_they_were_so_before(training: Callable[..., Training]) -> None:
     run = training()
-    run.seen = look(main(*IN_STEP), thread(LOAD, SCRIPT_OPS, call="recv"))
+    run.seen = look(main(*IN_STEP, call="futex"), thread(LOAD, SCRIPT_OPS, call="recv"))
     run.moves(60, 12.0)
     assert "stall" not in run.kinds(), "the first time a network is given 20 s"
     run.stands(30)
@@ -334,7 +338,7 @@ def test_slow_steps_are_normal_where_they_were_so_before(training: Callable[...,
 def test_a_sleep_that_will_end_is_waited_for(training: Callable[..., Training]) -> None:
     run = training()
     run.moves(30, 1.0)
-    run.seen = look(main(TRAIN, call="sleep", wakes=20.0))
+    run.seen = look(main(FIT, TRAIN, call="sleep", wakes=20.0))
     run.stands(12)
     assert run.kinds() == ["look"]
     run.moves(5, 1.0)
@@ -344,7 +348,7 @@ def test_a_sleep_that_will_end_is_waited_for(training: Callable[..., Training]) 
 def test_a_sleep_that_has_ended_and_nothing_moves_is_stuck(training: Callable[..., Training]) -> None:
     run = training()
     run.moves(30, 1.0)
-    run.seen = look(main(TRAIN, call="sleep", wakes=20.0))
+    run.seen = look(main(FIT, TRAIN, call="sleep", wakes=20.0))
     run.stands(60)
     assert run.kinds() == ["look", "stall"]
 
@@ -352,7 +356,7 @@ def test_a_sleep_that_has_ended_and_nothing_moves_is_stuck(training: Callable[..
 def test_a_sleep_without_end_is_stuck_at_once(training: Callable[..., Training]) -> None:
     run = training()
     run.moves(30, 1.0)
-    run.seen = look(main(TRAIN, call="sleep", wakes=5000.0))
+    run.seen = look(main(FIT, TRAIN, call="sleep", wakes=5000.0))
     run.stands(12)
     assert run.kinds() == ["stall"]
 
@@ -361,7 +365,7 @@ def test_one_that_computes_is_looked_at_again_and_left_alone(training: Callable[
     run = training()
     run.mark("step")
     run.stands(2)
-    run.seen = look(main(*IN_STEP), cpu=1.5)
+    run.seen = look(main(*IN_STEP, call="futex"), cpu=1.5)
     run.stalls._used = lambda: {"cpu": 1.5, "io": 0}  # type: ignore[method-assign]
     run.stands(200)
     assert set(run.kinds()) == {"look"}

@@ -133,6 +133,7 @@ class Stalls:
             return  # it has ended, or moved while we looked
         if told["state"] == "T":
             self._moved = time.monotonic()  # somebody stopped it: that is no normal to learn from
+            self._journal.write("look", told | {"phase": key, "seconds": 0.0})
             return
         seconds = time.monotonic() - self._moved
         told |= {
