@@ -11,7 +11,7 @@ from laststep.recorder import imports, patch, state
 from laststep.recorder.guard import Unsupported, guard, on_failure
 
 _PROBES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "probes")
-_IN_A_SIDE_RUN = {"side_run.py", "exceptions.py", "exits.py", "faults.py", "versions.py"}  # the rest would see our fits
+_IN_A_SIDE_RUN = {"side_run.py", "exceptions.py", "exits.py", "hand_loop.py"}  # the rest would see our fits
 
 
 def start(folder: str, restore: tuple[str, str | None] | None = None, asked: str = "") -> bool:

@@ -106,6 +106,18 @@ class _Wait:
         self.since, self.total, self.began, self.written = since, total, began, written
 
 
+def _model_of(frame: FrameType | None) -> Any:
+    """Whose step it is that is being traced; with several steps in one execution, some frames further out."""
+    for _ in range(40):
+        if frame is None:
+            break
+        found = frame.f_locals.get("self", frame.f_locals.get("model"))
+        if hasattr(type(found), "train_step"):
+            return found
+        frame = frame.f_back
+    return None
+
+
 def _is_deterministic() -> bool:
     """tf.timestamp refuses to run where ops must be deterministic."""
     return bool(sys.modules[CONFIG].is_op_determinism_enabled())
@@ -129,7 +141,7 @@ def _begin_in_graph(caller: FrameType) -> _Wait | None:
         return None
     if tensorflow.distribute.get_strategy().num_replicas_in_sync != 1 or _is_deterministic():
         return None
-    model = caller.f_locals.get("self", caller.f_locals.get("model"))
+    model = _model_of(caller)
     if model is None:
         return None
     _models.add(model)
