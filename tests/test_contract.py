@@ -64,8 +64,8 @@ def test_nobody_can_tell_the_difference(asked: Scenario, recorded: Run, bare: Ru
     assert steady(with_it.stdout, with_it.cwd) == steady(without.stdout, without.cwd)
     if asked.name not in STRIKES_ANYWHERE:
         # The program's own faulthandler shows all threads, so also our heartbeat's: the README says so.
-        ours = re.sub(rb"Thread 0x\w+ \(most recent call first\):\n[^\n]*heartbeat\.py[^\n]*\n\n", b"", with_it.own_stderr)
-        assert steady(ours, with_it.cwd) == steady(without.stderr, without.cwd)
+        beat = rb"Thread 0x\w+ \(most recent call first\):\n[^\n]*heartbeat\.py[^\n]*\n\n"
+        assert steady(re.sub(beat, b"", with_it.own_stderr), with_it.cwd) == steady(without.stderr, without.cwd)
 
 
 @pytest.mark.parametrize(
