@@ -16,7 +16,10 @@ LEAST = 200e6  # bytes
 LEAST_SHARE = 0.25  # of what was in use when it was first looked at
 
 
-@rule(needs=("recorder",), outranks=("gpu-out-of-memory", "gpu-memory-fragmented", "unhandled-exception"))
+@rule(
+    needs=("recorder",),
+    outranks=("gpu-out-of-memory", "gpu-memory-fragmented", "unhandled-exception", "input-starved"),
+)
 def gpu_memory_growing(run: Run) -> Answer:
     """What TensorFlow has given out of the GPU's memory grows steadily while it trains.
 

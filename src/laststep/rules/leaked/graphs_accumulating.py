@@ -14,7 +14,7 @@ from laststep.run import Run
 AGAIN = 5  # traces of the same code
 
 
-@rule(needs=("recorder",), outranks=(*DEATHS, "host-memory-growing"))
+@rule(needs=("recorder",), outranks=(*DEATHS, "host-memory-growing", "input-starved"))
 def graphs_accumulating(run: Run) -> Answer:
     """TensorFlow makes a new graph again and again, and keeps each: a model or a tf.function is made anew.
 

@@ -23,7 +23,7 @@ CURES = {
 }
 
 
-@rule(needs=("recorder",), outranks=("too-many-open-files",))
+@rule(needs=("recorder",), outranks=("too-many-open-files", "input-starved"))
 def handles_growing(run: Run) -> Answer:
     """The process has more and more files, threads or processes: something opens them and never lets go.
 

@@ -25,7 +25,7 @@ from laststep.rules._shared import fit_place, saved
 from laststep.run import Run
 
 
-@rule(needs=("recorder",), outranks=DEATHS)
+@rule(needs=("recorder",), outranks=(*DEATHS, "input-starved"))
 def host_memory_growing(run: Run) -> Answer:
     """The process's memory grows steadily while it trains, and it is neither tensors nor graphs that pile up.
 

@@ -23,7 +23,7 @@ from laststep.run import Run
 CALLED = {"EagerTensor": "tensors", "ndarray": "arrays"}
 
 
-@rule(needs=("recorder",), outranks=(*DEATHS, "host-memory-growing", "gpu-memory-growing"))
+@rule(needs=("recorder",), outranks=(*DEATHS, "host-memory-growing", "gpu-memory-growing", "input-starved"))
 def tensors_accumulating(run: Run) -> Answer:
     """The program keeps tensors or arrays that it no longer needs: there are more of them with every step.
 
