@@ -5,6 +5,8 @@ exit: 0
 outcome: finished
 """
 
+import time
+
 import keras
 import numpy as np
 
@@ -24,9 +26,10 @@ def batches(size=128):
     rng = np.random.default_rng(0)
     while True:
         numbers = rng.integers(0, len(corpus), size)
+        time.sleep(0.015)  # the ids come from a slow index
         yield np.stack([encode(corpus[n]) for n in numbers]), numbers % 7
 
 
 model = keras.Sequential([keras.layers.Dense(32, activation="relu"), keras.layers.Dense(7, activation="softmax")])
 model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
-model.fit(batches(), steps_per_epoch=250, epochs=8, verbose=2)
+model.fit(batches(), steps_per_epoch=100, epochs=8, verbose=2)

@@ -8,7 +8,7 @@ from typing import Any
 
 from laststep.run import Run
 
-FEWEST = 8  # samples
+FEWEST = 5  # samples
 PHASES = ("step", "between", "")  # a loop of the program's own sets no mark
 
 
