@@ -22,6 +22,9 @@ WAITS = {
     "popen_fork.py": {"wait": "process", "poll": "process"},
     "__init__.py": {"acquire": "lock", "handle": "lock"},  # of logging
 }
+FROM_OUTSIDE = {"recv", "connect", "wait", "read", "poll", "select", "epoll"}
+# Seconds without a move after which an idle process of which nothing is known is taken to be stuck, by what it is in.
+LONG_ENOUGH = {"sleep": 30.0, "network": 20.0, "": 8.0}
 NETWORK = ("recv", "read", "poll", "select", "epoll", "send", "write")
 OFTEN = 2  # wake-ups in a second
 STDIN = "standard input"
@@ -168,6 +171,13 @@ class Look:
     def blocked(self) -> Thread:
         """The thread on whose account nothing moves: the pipeline's Python where the step waits for that."""
         return self.feeders[0] if self.waits_for_data and self.feeders else self.main
+
+
+def kind_of_wait(calls: set[str]) -> str:
+    """sleep, network (or whatever else comes from outside), or "" for what only this process can end."""
+    if "sleep" in calls:
+        return "sleep"
+    return "network" if calls & FROM_OUTSIDE else ""
 
 
 def _base(frame: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from laststep.blackbox import folder as folders
 from laststep.blackbox.claim import claimant
 from laststep.blackbox.console import read_console
-from laststep.blackbox.journal import read_journal
+from laststep.blackbox.journal import read_journal, read_recorders
 from laststep.blackbox.samples import read_samples
 from laststep.blackbox.steps import Now, Record, Step, read_steps
 from laststep.event import Event
@@ -78,9 +78,8 @@ class Run:
     @classmethod
     def load(cls, folder: Path) -> Run:
         """Read a run folder. Nothing in it is executed, and what is torn or foreign is skipped."""
-        recorders = sorted(folder.glob("recorder.*.jsonl"))
-        journals = [folder / folders.SUPERVISOR_JOURNAL, *recorders]
-        events = sorted((event for path in journals for event in read_journal(path)), key=lambda event: event.time)
+        told = [*read_journal(folder / folders.SUPERVISOR_JOURNAL), *read_recorders(folder)]
+        events = sorted(told, key=lambda event: event.time)
         if not events:
             raise DamagedRun(f"{folder} holds no readable record")
         record = _last_record(folder)
@@ -133,6 +132,12 @@ class Run:
     def command(self) -> list[str]:
         began = self.first("run")
         return [str(word) for word in began.get("command", [])] if began else []
+
+    @property
+    def cwd(self) -> str:
+        """The folder in which the program was started; "" where that is not known."""
+        began = self.first("run")
+        return str(began.get("cwd") or "") if began else ""
 
     @property
     def began(self) -> float:

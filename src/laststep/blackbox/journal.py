@@ -186,6 +186,11 @@ def read_journal(path: Path) -> Iterator[Event]:
                 yield Event(float(record["t"]), str(record.get("kind")), record["data"], source)
 
 
+def read_recorders(folder: Path) -> list[Event]:
+    """All that was told from inside, by each process of the run that recorded itself."""
+    return [event for path in sorted(folder.glob("recorder.*.jsonl")) for event in read_journal(path)]
+
+
 def is_time(value: Any) -> bool:
     return isinstance(value, (int, float)) and 0 <= value < 1e12
 

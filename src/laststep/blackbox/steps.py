@@ -29,7 +29,7 @@ ASK = struct.Struct("<Q")
 CENSUS, SAVE = 1, 2  # as bits
 # (every how many steps, how many slots): 65,536 newest steps, then ever coarser history. 6.5 MB in all, for ever
 LEVELS = ((1, 65536), (16, 16384), (256, 8192), (4096, 8192), (65536, 8192))
-PHASES = ("", "step", "between", "validation", "epoch-end", "start", "evaluate", "predict", "trace", "save", "exit")
+PHASES = ("", "step", "between", "validation", "epoch-end", "start", "evaluate", "predict", "trace", "save")
 NAN = float("nan")
 # Filesystems on which an allocated block can be rewritten in place: elsewhere a full disk could turn
 # a store into the mapping into SIGBUS, which would kill the training, so slots are written with pwrite.

@@ -37,8 +37,7 @@ def run(asked: argparse.Namespace) -> int:
     if refusal:
         print(f"laststep: {refusal}", file=sys.stderr)
         return 2
-    began = recorded.first("run")
-    cwd = str(began.get("cwd")) if began else "."
+    cwd = recorded.cwd
     print(announcement(recorded, cwd, asked.seconds), file=sys.stderr, flush=True)
     folder = Path(tempfile.mkdtemp(prefix="laststep-probe-"))
     try:
@@ -59,8 +58,8 @@ def why_not(recorded: Run) -> str:
         return f"{recorded.id} is still running: a side run beside it would be disturbed and would disturb it"
     if began.get("host") != os.uname().nodename:
         return f"{recorded.id} ran on {began.get('host')}: a side run only tells something there"
-    if not Path(str(began.get("cwd"))).is_dir():
-        return f"the folder it ran in is gone: {began.get('cwd')}"
+    if not recorded.cwd or not Path(recorded.cwd).is_dir():
+        return f"the folder it ran in is gone: {recorded.cwd}"
     return ""
 
 

@@ -225,10 +225,8 @@ def _findings(diagnosis: Diagnosis) -> tuple[Told, ...]:
     found = diagnosis.findings
     known = all_rules().get(found[0].rule) if found else None
     echoes = known.outranks if known else ()
-    began = diagnosis.run.first("run")
-    cwd = str(began.get("cwd")) if began and began.get("cwd") else None
     return tuple(
-        Told(one.rule, one.confidence.name, one.cause, words.place(one.where, cwd))
+        Told(one.rule, one.confidence.name, one.cause, words.place(one.where, diagnosis.run.cwd))
         for one in found
         if one.rule not in echoes
     )

@@ -19,8 +19,7 @@ def stall_notice(diagnosis: Diagnosis, action: str = "warn") -> str:
     event = stall_of(diagnosis.run)
     if event is None:
         return ""
-    began = diagnosis.run.first("run")
-    page = Page(WIDTH, cwd=str(began.get("cwd") or "") if began else "")
+    page = Page(WIDTH, cwd=diagnosis.run.cwd)
     page.text(f"laststep: nothing has moved for {words.span(float(event.get('seconds') or 0))}", "", "")
     finding = next((found for found in diagnosis.findings if found.symptom == "stalled"), None)
     if finding is None:

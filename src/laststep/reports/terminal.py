@@ -87,8 +87,7 @@ def clean(text: str) -> str:
 def page(diagnosis: Diagnosis, width: int = 80, colour: bool = False, verbose: bool = False) -> str:
     """The whole answer. Verbose adds the other findings in full, all that was ruled out, and the stack."""
     run = diagnosis.run
-    began = run.first("run")
-    out = Page(min(max(width, 40), 100), colour, str(began.get("cwd") or "") if began else "")
+    out = Page(min(max(width, 40), 100), colour, run.cwd)
     title = f"laststep · {run.id}"
     gap = " " * max(2, out.width - len(title) - len(diagnosis.outcome))
     out.line((title, "2"), (gap, ""), (diagnosis.outcome, "1;" + OUTCOME_COLOURS[diagnosis.outcome]))
@@ -182,7 +181,7 @@ def _progress(diagnosis: Diagnosis) -> str:
 
 def _tell(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
     out.heading("Why", finding.rule)
-    cwd = _cwd(diagnosis)
+    cwd = diagnosis.run.cwd
     where = words.place(finding.where, cwd)
     word = finding.confidence.name
     indent = "  " + " " * (len(word) + 2)
@@ -279,7 +278,7 @@ def _tell_changes(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
 def _tell_remedy(out: Page, remedy: Remedy, diagnosis: Diagnosis) -> None:
     out.item(remedy.does + (" (cannot change what the model learns)" if remedy.safe else ""))
     if remedy.change:
-        where = words.place(remedy.where, _cwd(diagnosis))
+        where = words.place(remedy.where, diagnosis.run.cwd)
         if where:
             out.line(("      ", ""), (where, "36"))
         for line in remedy.change.splitlines():
@@ -296,7 +295,7 @@ def _tell_stack(out: Page, diagnosis: Diagnosis) -> None:
     if frames:
         out.heading("The stack, the last call at the bottom")
         for frame in frames:
-            out.line((f"  {words.place(frame, _cwd(diagnosis))} in {frame.get('function', '?')}", ""))
+            out.line((f"  {words.place(frame, diagnosis.run.cwd)} in {frame.get('function', '?')}", ""))
         if event is not None and fault is None:
             out.text(f"{event.get('type')}: {event.get('message')}")
 
@@ -316,8 +315,3 @@ def _ask_again(run: Run) -> str:
     if run.has("attach"):
         return f"laststep attach {run.id.removeprefix('process ')} -v"
     return f"laststep {'diagnose' if run.is_log else 'why'} {run.id} -v"
-
-
-def _cwd(diagnosis: Diagnosis) -> str | None:
-    began = diagnosis.run.first("run")
-    return str(began.get("cwd")) if began and began.get("cwd") else None

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from laststep.blackbox.follow import Follower
-from laststep.blackbox.journal import JournalWriter, read_journal
+from laststep.blackbox.journal import JournalWriter, read_recorders
 from laststep.blackbox.steps import CENSUS, SAVE
-from laststep.event import Event
 from laststep.forecast import Forecast, Point, Room, memory_points, room, trend
 from laststep.reports import words
 from laststep.rules._leaks import Leak, find_leak, is_graphs
@@ -80,7 +79,7 @@ class Foresee:
             self._patient_until = self._patient_until or now + PATIENCE
         if self._rising >= IN_A_ROW and now >= self._next_look and self._asked & CENSUS:
             self._next_look = now + LOOK_EVERY
-            leak = find_leak(self._samples, self._events())
+            leak = find_leak(self._samples, read_recorders(self._folder))
             looked = leak is not None and (len(leak.censuses) > 1 or now > self._patient_until)
             if leak is not None and leak.forecast and leak.room and looked and _may_be_said(leak):
                 self._tell(leak, leak.forecast, leak.room)
@@ -89,11 +88,8 @@ class Foresee:
         """What grows by epochs must be compared by epochs; their ends are read now and then."""
         if now >= self._next_epochs:
             self._next_epochs = now + EPOCHS_EVERY
-            self._ends = [event.time for event in self._events() if event.kind == "epoch"]
+            self._ends = [event.time for event in read_recorders(self._folder) if event.kind == "epoch"]
         return self._ends
-
-    def _events(self) -> list[Event]:
-        return [event for path in sorted(self._folder.glob("recorder.*.jsonl")) for event in read_journal(path)]
 
     def _ask(self, what: int) -> None:
         if not self._asked & what and self._inside.ask(what):

@@ -105,6 +105,15 @@ def cpu_seconds(pid: int) -> float | None:
         return None
 
 
+def status(pid: int, name: str, task: int | None = None) -> str:
+    """A line of the kernel's status of a process, or of one of its threads; "" where there is none."""
+    try:
+        lines = Path(f"/proc/{pid}/task/{task}/status" if task else f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return ""
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith(f"{name}:")), "")
+
+
 def moved_bytes(pid: int) -> float:
     """All that the process has read and written through system calls, files and pipes alike."""
     try:
@@ -232,7 +241,7 @@ def largest_processes(most: int = 3) -> list[dict[str, Any]]:
 
 
 def who(pid: int) -> str:
-    """A process's name, for the sender of a signal."""
+    """The name of a process, or of a thread by its own number."""
     try:
         return Path(f"/proc/{pid}/comm").read_text().strip()
     except OSError:

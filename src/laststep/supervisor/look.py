@@ -19,21 +19,22 @@ TELLING = {"read", "write", "recv", "send", "connect", "open", "lock-file", "syn
 def take_look(pid: int, tree: list[int], folder: Path | None, *spy: str) -> dict[str, Any]:
     """About a second long; the process goes on, but for the milliseconds in which its stacks are read."""
     threads, because = read_stacks(pid, folder, *spy)
-    woke = {thread["tid"]: _switches(pid, thread["tid"]) for thread in threads if thread.get("tid")}
-    asleep = {thread["tid"]: _blocked(pid, thread["tid"]).get("wakes") for thread in threads if thread.get("tid")}
+    tids = [thread["tid"] for thread in threads if thread.get("tid")]
+    woke = {tid: _switches(pid, tid) for tid in tids}
+    asleep = {tid: blocked_in(pid, tid).get("wakes") for tid in tids}
     before, began = _processor_times(pid), time.monotonic()
     time.sleep(APART)
     after, took = _processor_times(pid), time.monotonic() - began
     used = {tid: (after[tid] - before[tid]) / took for tid in after if tid in before}
     again, _ = by_spy(pid)
     for thread in threads:
-        if thread.get("tid"):
-            thread["woke"] = _switches(pid, thread["tid"]) - woke[thread["tid"]]
-        thread.update(_blocked(pid, thread["tid"]) if thread.get("tid") else {})
-        slept = asleep.get(thread.get("tid"))
+        tid = thread.get("tid") or 0
+        if tid:
+            thread.update(_blocked(pid, tid), woke=_switches(pid, tid) - woke[tid])
+        slept = asleep.get(tid)
         if "wakes" in thread and (slept is None or abs(slept - took - thread["wakes"]) > 0.3):
             del thread["wakes"]  # another sleep than a second ago: a loop of short ones has no end of its own
-        thread["cpu"] = round(used.get(thread.get("tid") or 0, 0.0), 3)
+        thread["cpu"] = round(used.get(tid, 0.0), 3)
     return {
         "pid": pid,
         "state": blocked_in(pid, pid).get("state", ""),
@@ -59,11 +60,7 @@ def _blocked(pid: int, tid: int) -> dict[str, Any]:
 
 def _switches(pid: int, tid: int) -> int:
     """How often the thread has gone to sleep by itself so far: one that receives something wakes up each time."""
-    try:
-        lines = Path(f"/proc/{pid}/task/{tid}/status").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches")), 0)
+    return int(host.status(pid, "voluntary_ctxt_switches", tid) or 0)
 
 
 def _processor_times(pid: int) -> dict[int, float]:
@@ -91,15 +88,8 @@ def _native(pid: int, python: set[Any], used: dict[int, float]) -> list[dict[str
     for tid in used if None not in python else ():  # by signal alone nobody knows which are which
         told = blocked_in(pid, tid) if tid not in python else {}
         if told.get("call") in TELLING or told.get("state") == "D":
-            found.append({"name": _name(pid, tid), **told})
+            found.append({"name": host.who(tid), **told})
     return found[:16]
-
-
-def _name(pid: int, tid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/task/{tid}/comm").read_text().strip()
-    except OSError:
-        return ""
 
 
 def _child(pid: int, *spy: str) -> dict[str, Any]:

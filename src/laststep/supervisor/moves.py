@@ -9,15 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from laststep.look import EXECUTE, Look, Thread
+from laststep.look import EXECUTE, LONG_ENOUGH, Look, Thread, kind_of_wait
 from laststep.recorder.frames import is_users
 from laststep.reports import words
 
 _KERAS = re.compile(r"keras/src/(?:backend/\w+/trainer|engine/training(?:_v1)?)\.py$")
 _OF_KERAS = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
-# Seconds without a move after which it is likely that it is stuck, by what it is blocked in.
-LONG_ENOUGH = {"sleep": 30.0, "network": 20.0, "": 8.0}
-_NETWORK = ("recv", "connect", "wait", "read", "poll", "select", "epoll")
 MOST_PLACES = 4
 OVERDUE = 5.0  # steps that should have been done meanwhile, before a pace is called over
 SELDOM = 1.0  # wake-ups per second: one that waits with a timeout of some seconds, again and again, is stuck too
@@ -116,8 +113,7 @@ def quiet_since(glimpses: Sequence[Glimpse]) -> float:
 
 def is_long_enough(look: Look, seconds: float) -> bool:
     """Whether that was long enough to call it likely: a sleep of half a minute is nothing strange."""
-    calls = {thread.call for thread in (look.main, look.blocked)}
-    kind = "sleep" if "sleep" in calls else "network" if calls & set(_NETWORK) else ""
+    kind = kind_of_wait({look.main.call, look.blocked.call})
     return bool(look.data.get("still")) and seconds >= LONG_ENOUGH[kind]
 
 

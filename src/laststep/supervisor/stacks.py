@@ -14,6 +14,7 @@ from typing import Any
 
 from laststep.blackbox.reading import read_plain
 from laststep.blackbox.stacks import MOST_THREADS, STACKS, describe_frame, parse_threads, stack_signal
+from laststep.supervisor import host
 
 MOST_SECONDS = 2.0  # py-spy takes 0.05 s; on a process that the kernel holds (state D) it would wait for ever
 MOST_FRAMES = 60
@@ -105,9 +106,4 @@ def by_signal(pid: int, folder: Path) -> list[dict[str, Any]]:
 
 def catches(pid: int, number: int) -> bool:
     """A process that does not catch the signal would die of it."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:
-        return False
-    mask = next((int(line.split()[1], 16) for line in lines if line.startswith("SigCgt:")), 0)
-    return bool(mask >> (number - 1) & 1)
+    return bool(int(host.status(pid, "SigCgt") or "0", 16) >> (number - 1) & 1)

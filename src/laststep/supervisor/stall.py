@@ -14,10 +14,10 @@ from typing import Any
 
 from laststep.blackbox.claim import claimant
 from laststep.blackbox.follow import Follower, Live
-from laststep.blackbox.journal import JournalWriter
-from laststep.look import Look
+from laststep.blackbox.journal import JournalWriter, read_recorders
+from laststep.event import Event
+from laststep.look import LONG_ENOUGH, Look, kind_of_wait
 from laststep.recorder.guard import attempt
-from laststep.run import Run
 from laststep.supervisor import host
 from laststep.supervisor.feeding import Feeding
 from laststep.supervisor.look import take_look
@@ -31,8 +31,6 @@ FROZEN, FROZEN_FLOOR = 5.0, 15.0  # one call into C that lets no other thread ru
 LONG_SLEEP = 120.0  # who sleeps for longer is taken to be stuck
 QUIET = 0.02  # cores: a process in which no Python runs
 KERAS = ("fit", "evaluate", "predict", "train_on_batch", "fit_generator")  # on the stack while its phases last
-# The first time of a phase nobody knows what is normal. Idle all the while, and in what:
-FIRST_TIME = {"sleep": 30.0, "network": 20.0, "": FLOOR}
 # Phases of many moves, of which one or two tell what is normal; the others are known when they are over.
 FEW_STEPS = 5  # in a phase, after which one knows what a step takes
 REPEATED = ("step", "loop", "validation", "evaluate", "predict")
@@ -163,7 +161,7 @@ class Stalls:
 
     def _peers(self, own: int) -> list[dict[str, Any]]:
         """The other ranks of this training that run on this machine, by the ports that TF_CONFIG gives them."""
-        setup = Run.load(self._folder).last("setup")
+        setup = self._last_told("setup")
         workers = list(setup.get("workers") or []) if setup is not None else []
         found = []
         for rank, address in enumerate(workers[:16] if len(workers) > 1 else []):
@@ -184,7 +182,8 @@ class Stalls:
         normal = self._slowest.get(key)
         if look.idle:
             blind = not any(thread.call for thread in look.threads if thread.place)
-            first = max(FIRST_TIME.values()) if blind else FIRST_TIME[_in_what(look)]
+            # The first time of a phase nobody knows what is normal: it depends on what it is in.
+            first = max(LONG_ENOUGH.values()) if blind else LONG_ENOUGH[_in_what(look)]
             return max(first if blind or normal is None else FLOOR, TIMES * (normal or 0.0))
         if normal is None or look.doing in ("trace", "execute") or look.data.get("moves"):
             return None
@@ -205,10 +204,14 @@ class Stalls:
 
     def _still_in_loop(self, look: Look) -> bool:
         """A hand-written loop has no end that we are told of: the main thread must stand in its lines."""
-        run = Run.load(self._folder)
-        places = [run.last("loop"), run.last("fit")]
+        places = [self._last_told("loop"), self._last_told("fit")]
         wheres = [where for event in places if event is not None for where in event.get("stack") or []]
         return any(in_loop(where, look.main.frames) for where in wheres)
+
+    def _last_told(self, kind: str) -> Event | None:
+        """The last event of a kind from inside; the steps need not be read for it."""
+        told = (event for event in read_recorders(self._folder) if event.kind == kind)
+        return max(told, key=lambda event: event.time, default=None)
 
     def _used(self) -> dict[str, float]:
         if len(self._use) < 2:
@@ -275,10 +278,7 @@ def _in_what(look: Look) -> str:
     """What an idle process is in, as far as it tells how long one would wait before calling it stuck."""
     if look.blocked.wakes is not None:
         return ""  # for so long that nobody means it
-    calls = {thread.call for thread in look.threads if thread.place and not thread.ours}
-    if "sleep" in calls:
-        return "sleep"
-    return "network" if calls & {"recv", "connect", "wait", "read", "poll", "select", "epoll"} else ""
+    return kind_of_wait({thread.call for thread in look.threads if thread.place and not thread.ours})
 
 
 def _next(seconds: float, patience: float | None) -> float:

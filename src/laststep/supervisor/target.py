@@ -32,11 +32,11 @@ def check_is_there(pid: int) -> None:
     state = state_of(pid)
     if not state:
         raise CannotAttach(f"there is no process {pid} (it may have ended; `pgrep -af python` lists those there are)")
-    group = status(pid, "Tgid")
+    group = host.status(pid, "Tgid")
     if group and int(group) != pid:
         raise CannotAttach(f"{pid} is a thread of process {group}: laststep attach {group}")
     if state in "ZX":
-        parent = status(pid, "PPid")
+        parent = host.status(pid, "PPid")
         raise CannotAttach(
             f"process {pid} has ended already: a zombie, of which its parent {parent} ({host.who(int(parent or 0))}) "
             "has not yet taken the exit status"
@@ -45,7 +45,7 @@ def check_is_there(pid: int) -> None:
         raise CannotAttach(stopped(pid))
     _is_not_laststep(pid)
     if state == "t":
-        tracer = status(pid, "TracerPid")
+        tracer = host.status(pid, "TracerPid")
         raise CannotAttach(f"a debugger holds process {pid}: process {tracer} ({host.who(int(tracer or 0))})")
 
 
@@ -78,19 +78,12 @@ def state_of(pid: int) -> str:
         return ""
 
 
-def status(pid: int, name: str, task: int | None = None) -> str:
-    try:
-        lines = Path(f"/proc/{pid}/task/{task}/status" if task else f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:
-        return ""
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith(f"{name}:")), "")
-
-
 def switches(pid: int) -> dict[int, int]:
     """How often each thread was put on a processor so far: one that is blocked is not."""
     found = {}
     for name in _listed(f"/proc/{pid}/task"):
-        counted = [status(pid, kind, int(name)) for kind in ("voluntary_ctxt_switches", "nonvoluntary_ctxt_switches")]
+        kinds = ("voluntary_ctxt_switches", "nonvoluntary_ctxt_switches")
+        counted = [host.status(pid, kind, int(name)) for kind in kinds]
         if all(text.isdigit() for text in counted):
             found[int(name)] = sum(int(text) for text in counted)
     return found

@@ -16,6 +16,7 @@ from laststep.recorder.guard import guard
 from laststep.recorder.imports import when_imported
 from laststep.recorder.patch import after, before, forget_frame, replace
 from laststep.recorder.pipeline import describe_stages
+from laststep.recorder.probes.hand_loop import is_eager
 
 PROBE = "data_wait"
 ITERATORS = "tensorflow.python.data.ops.iterator_ops"
@@ -23,12 +24,13 @@ ITERATORS = "tensorflow.python.data.ops.iterator_ops"
 # random ops came before them, not from how many ops.
 TRAINERS = ("keras.src.backend.tensorflow.trainer", "tf_keras.src.engine.training")
 
-_marks: list[tuple[Any, Any]] = []  # for each traced step: since when it waits now (0: not), how long in all
-MOST_MARKS = 32
 CONFIG = "tensorflow.python.framework.config"
-_models: weakref.WeakSet[Any] = weakref.WeakSet()
-_lines: set[tuple[str, int]] = set()  # where datasets were begun that have been described
+MOST_MARKS = 32
+
+_marks: list[tuple[Any, Any]] = []  # for each traced step: since when it waits now (0: not), how long in all
 _told: dict[int, float] = {}  # how much of each has been told
+_models: weakref.WeakSet[Any] = weakref.WeakSet()  # whose steps have a mark
+_lines: set[tuple[str, int]] = set()  # where datasets were begun that have been described
 
 
 def install() -> None:
@@ -49,7 +51,7 @@ def _wrap(owner: Any, name: str) -> None:
 
     @functools.wraps(original)
     def wrapper(iterator: Any) -> Any:
-        eager = _eager()
+        eager = is_eager()
         began = guard(PROBE, _begin_in_python if eager else _begin_in_graph, sys._getframe(1))
         try:
             with _after(began) if isinstance(began, _Wait) else contextlib.nullcontext():
@@ -71,17 +73,12 @@ def _made(result: Any, iterator: Any, dataset: Any = None, *args: Any, **kwargs:
     """A loop of the program's own begins to go through a dataset: once for each line."""
     recorder = state.current
     where = users_place(sys._getframe(3))
-    if recorder is None or recorder.open_fits or dataset is None or where is None or not _eager():
+    if recorder is None or recorder.open_fits or dataset is None or where is None or not is_eager():
         return
     line = (where["file"], where["line"])
     if line not in _lines:
         _lines.add(line)
         recorder.event("dataset", where=where, stages=describe_stages(dataset))
-
-
-def _eager() -> bool:
-    context = sys.modules.get("tensorflow.python.eager.context")
-    return context is not None and bool(context.executing_eagerly())
 
 
 def _begin_in_python(caller: Any) -> float:

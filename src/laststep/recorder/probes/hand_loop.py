@@ -57,7 +57,7 @@ def _watch_functions(module: ModuleType) -> None:
     after(PROBE, manager, "called_without_tracing", _called)
 
 
-def _eager() -> bool:
+def is_eager() -> bool:
     context = sys.modules.get("tensorflow.python.eager.context")
     return context is not None and bool(context.executing_eagerly())
 
@@ -70,7 +70,7 @@ def _gradient(result: Any, tape: Any, target: Any, *args: Any, **kwargs: Any) ->
     global _traced
     if _in_keras():
         return
-    if not _eager():
+    if not is_eager():
         _traced = max(_traced, GRADIENT)
         return
     if state.current is not None and state.current.loss_is_cheap():
@@ -82,7 +82,7 @@ def _applied(result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
     global _traced
     if _in_keras():
         return
-    if not _eager():
+    if not is_eager():
         _traced = APPLY
         return
     _seen(id(optimizer), APPLY, 3)

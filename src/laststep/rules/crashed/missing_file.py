@@ -69,9 +69,9 @@ def missing_file(run: Run) -> Answer:
 
 def _relative(run: Run, file: str) -> tuple[Evidence, ...]:
     began = run.first("run")
-    if not file or file.startswith(("/", "~", "gs:", "s3:", "hdfs:")) or began is None or not began.get("cwd"):
+    if not file or file.startswith(("/", "~", "gs:", "s3:", "hdfs:")) or began is None or not run.cwd:
         return ()
-    return (Evidence(f"the path is relative, and the program was started in {began.get('cwd')}", (began,)),)
+    return (Evidence(f"the path is relative, and the program was started in {run.cwd}", (began,)),)
 
 
 def _remedies(message: Said | None, file: str) -> tuple[Remedy, ...]:

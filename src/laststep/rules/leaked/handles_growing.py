@@ -100,8 +100,7 @@ def _curve(points: list[Point]) -> tuple[float, ...]:
 
 def _groups(run: Run, name: str) -> tuple[list[tuple[int, str]], list[Evidence]]:
     """What they are: files by name from outside, threads by the names that Python knows."""
-    began = run.first("run")
-    here = f"{began.get('cwd')}/" if began and began.get("cwd") else "\0"
+    here = f"{run.cwd}/" if run.cwd else "\0"
     events = [event for event in run.all("census") if event.get("handles") == name]
     found = (events[-1].get("what") or []) if events else []
     inside = [event for event in run.all("census") if event.get("threads")]
