@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from laststep.recorder.frames import users_line
 
 Place = Mapping[str, Any]
+# What a look's fields must be for anybody to read them: a torn or foreign one is left out.
+NUMBERS = frozenset(
+    ("seconds", "slowest", "waiting", "cpu", "io", "step", "beat_age", "gpu_busy", "woke", "wakes", "pid", "line")
+)
+TABLES = frozenset(("pressure", "memory"))
+LISTS = frozenset(("threads", "native", "children", "peers", "frames"))
 IDLE = 0.05  # cores: less than this is nothing
 # The function of the standard library through which a thread waits for another one.
 WAITS = {
@@ -62,6 +69,11 @@ class Thread:
     def place(self) -> Place | None:
         """The innermost line of the user's own."""
         return users_line(self.frames)
+
+    @property
+    def in_tensorflow(self) -> bool:
+        """Inside a call of TensorFlow's, as one who waits for other ranks is."""
+        return bool(self.frames) and "tensorflow/python/" in str(self.frames[0].get("file"))
 
     def has(self, *functions: str) -> bool:
         return any(frame.get("function") in functions for frame in self.frames)
@@ -173,11 +185,40 @@ class Look:
         return self.feeders[0] if self.waits_for_data and self.feeders else self.main
 
 
+def tidy(told: Mapping[str, Any]) -> dict[str, Any]:
+    """The look without what is not of its kind."""
+    found: dict[str, Any] = {}
+    for name, value in told.items():
+        if name in LISTS:
+            found[name] = [tidy(item) for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+        elif name in TABLES:
+            found[name] = {key: of for key, of in value.items() if _is_number(of)} if isinstance(value, dict) else {}
+        elif name not in NUMBERS or _is_number(value):
+            found[name] = value
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def kind_of_wait(calls: set[str]) -> str:
     """sleep, network (or whatever else comes from outside), or "" for what only this process can end."""
     if "sleep" in calls:
         return "sleep"
     return "network" if calls & FROM_OUTSIDE else ""
+
+
+def count_places(places: Iterable[Place | None]) -> list[dict[str, Any]]:
+    """The lines at which several looks found somebody, the most frequent first."""
+    stood = Counter((str(at["file"]), int(at["line"]), str(at.get("text", ""))) for at in places if at)
+    return [dict(zip(("file", "line", "text"), at, strict=True), looks=n) for at, n in stood.most_common(3)]
+
+
+def most_seen(lines: Any) -> Place | None:
+    """The first of what count_places gave, as a place."""
+    first = lines[0] if isinstance(lines, list) and lines and isinstance(lines[0], dict) else {}
+    return {name: first[name] for name in ("file", "line", "text") if first.get(name)} or None
 
 
 def _base(frame: Mapping[str, Any]) -> str:

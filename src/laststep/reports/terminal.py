@@ -50,11 +50,12 @@ class Page:
         gap = " " * max(2, self.width - len(text) - len(right)) if right else ""
         self.line((text, "1"), (gap, ""), (right, "2"))
 
+    def relative(self, text: str) -> str:
+        return text.replace(self.cwd.rstrip("/") + "/", "") if len(self.cwd) > 1 else text
+
     def text(self, text: str, first: str = "  ", rest: str = "  ") -> None:
         """One paragraph; what came from the program is stripped of control characters."""
-        if len(self.cwd) > 1:
-            text = text.replace(self.cwd.rstrip("/") + "/", "")
-        for line in NUMBER_AND_UNIT.sub("\\1\u00a0\\2", clean(text)).splitlines() or [""]:
+        for line in NUMBER_AND_UNIT.sub("\\1\u00a0\\2", clean(self.relative(text))).splitlines() or [""]:
             wrapped = textwrap.wrap(
                 line, self.width - 1, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
             )
@@ -185,8 +186,9 @@ def _tell(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
     where = words.place(finding.where, cwd)
     word = finding.confidence.name
     indent = "  " + " " * (len(word) + 2)
+    cause = clean(out.relative(finding.cause))
     first, *rest = textwrap.wrap(
-        clean(finding.cause), out.width - 1, initial_indent=indent, subsequent_indent="  ", break_on_hyphens=False
+        cause, out.width - 1, initial_indent=indent, subsequent_indent="  ", break_on_hyphens=False
     ) or [indent]
     out.line(("  ", ""), (word, "1"), ("  " + first.lstrip(), ""))
     for line in rest:

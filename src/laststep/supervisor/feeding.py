@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, deque
+from collections import deque
 from typing import Any
 
 from laststep.blackbox.follow import Live
 from laststep.blackbox.journal import JournalWriter
-from laststep.look import Look
+from laststep.look import Look, count_places
 from laststep.supervisor.stacks import by_spy
 
 WINDOW = 12  # beats
@@ -46,16 +46,10 @@ class Feeding:
         return {"share": round(waited / seconds, 3), "each": round(waited / steps, 6), "steps": steps}
 
     def _look(self, pid: int) -> dict[str, Any]:
-        stood: Counter[tuple[str, int, str]] = Counter()
+        places = []
         for _ in range(LOOKS):
             look = Look({"threads": by_spy(pid)[0], "waiting": 1.0, "seconds": 1.0})
             feeder = look.blocked
-            place = feeder.place if feeder is not look.main or look.main.runs("iterator_ops.py") else None
-            if place is not None:
-                stood[str(place["file"]), int(place["line"]), str(place.get("text", ""))] += 1
+            places.append(feeder.place if feeder is not look.main or look.main.runs("iterator_ops.py") else None)
             time.sleep(APART)
-        lines = [
-            {"file": file, "line": line, "text": text, "looks": count}
-            for (file, line, text), count in stood.most_common(3)
-        ]
-        return {"looks": LOOKS, "lines": lines}
+        return {"looks": LOOKS, "lines": count_places(places)}

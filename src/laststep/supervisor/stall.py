@@ -21,6 +21,7 @@ from laststep.recorder.guard import attempt
 from laststep.supervisor import host
 from laststep.supervisor.feeding import Feeding
 from laststep.supervisor.look import take_look
+from laststep.supervisor.ranks import Pace, on_this_machine
 from laststep.supervisor.stacks import by_spy
 
 EVERY = 1.0
@@ -64,6 +65,7 @@ class Stalls:
         self._after = after
         self._follower = Follower(folder)
         self._feeding = Feeding(journal)
+        self._pace = Pace(journal, self._workers)
         self._use: deque[tuple[float, dict[int, tuple[float, float]]]] = deque(maxlen=WINDOW)
         self._slowest: dict[str, float] = {}
         self._token: Any = None
@@ -101,6 +103,8 @@ class Stalls:
             return
         self._use.append((time.monotonic(), {pid: _use(pid) for pid in self._tree()}))
         self._feeding.see(claimant(str(self._folder)) or self._pid, live)
+        self._pace.see(live)
+        self._looked = time.monotonic() - now
         key, token = phase_of(live), _token(live)
         if token != self._token:
             self._progress(live, token, key, now)
@@ -159,17 +163,14 @@ class Stalls:
             self._stuck = True
             self._act()
 
-    def _peers(self, own: int) -> list[dict[str, Any]]:
-        """The other ranks of this training that run on this machine, by the ports that TF_CONFIG gives them."""
+    def _workers(self) -> list[str]:
         setup = self._last_told("setup")
-        workers = list(setup.get("workers") or []) if setup is not None else []
-        found = []
-        for rank, address in enumerate(workers[:16] if len(workers) > 1 else []):
-            port = address.rpartition(":")[2]
-            pid = host.listener(int(port)) if port.isdigit() else None
-            if pid is not None and pid != own:
-                found.append({"rank": rank, "pid": pid, "threads": by_spy(pid)[0]})
-        return found
+        return list(setup.get("workers") or []) if setup is not None else []
+
+    def _peers(self, own: int) -> list[dict[str, Any]]:
+        """The other ranks of this training that run on this machine, and where they stand."""
+        others = {rank: pid for rank, pid in on_this_machine(self._workers()).items() if pid != own}
+        return [{"rank": rank, "pid": pid, "threads": by_spy(pid)[0]} for rank, pid in others.items()]
 
     def _patience(self, key: str, look: Look) -> float | None:
         """After how many seconds without a move this is stuck; None: it may take as long as it takes."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from laststep.event import Event
 from laststep.finding import Evidence
-from laststep.look import Look, Thread
+from laststep.look import Look, Thread, tidy
 from laststep.reports import words
 from laststep.run import Run
 
@@ -28,19 +28,22 @@ DEATHS = ("interrupted", "terminated", "killed-by-signal", "time-limit-reached",
 
 def stall_of(run: Run) -> Event | None:
     """The stall that was not over when the run ended, or now."""
-    last = run.last("stall")
+    last = _tidied(run.last("stall"))
     if last is None:
         return None
     moves = [event.time for kind in ("moving-again", "epoch", "fit", "fit-end") for event in run.all(kind)[-1:]]
     return None if max([*moves, *(step.time for step in run.steps[-1:])], default=0.0) > last.time else last
 
 
+def _tidied(event: Event | None) -> Event | None:
+    return Event(event.time, event.kind, tidy(event.data), event.source, event.rank) if event is not None else None
+
+
 def last_look(run: Run) -> tuple[Event, Look] | None:
     """The last look at a run that did not move, where nothing has moved since: at its end, or now."""
-    looks = [event for event in run.events if event.kind in ("look", "stall")]
-    if not looks:
+    event = _tidied(next((event for event in reversed(run.events) if event.kind in ("look", "stall")), None))
+    if event is None:
         return None
-    event = looks[-1]
     moved = max([step.time for step in run.steps[-1:]] + [again.time for again in run.all("moving-again")], default=0.0)
     ended = run.exit_code == 0 or any(fit.ended for fit in run.fits[-1:])
     return None if moved > event.time or ended else (event, Look(event.data))

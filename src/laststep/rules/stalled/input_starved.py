@@ -6,7 +6,7 @@ from typing import Any
 
 from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.look import Place
+from laststep.look import Place, most_seen
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import cannot, fit_place, measured, no
@@ -45,7 +45,7 @@ def input_starved(run: Run) -> Answer:
         return measured(f"steps waited for data {waits.share:.0%} of the time ({words.span(waits.each)} each)")
     stages, described = _stages(run)
     looked = run.last("feeding")
-    place = _line(looked) or next(
+    place = (most_seen(looked.get("lines")) if looked is not None else None) or next(
         (stage[at] for stage in stages for at in ("called_at", "where") if stage.get(at)), None
     )
     return Finding(
@@ -63,13 +63,8 @@ def _stages(run: Run) -> tuple[list[dict[str, Any]], Event | None]:
     return [stage for stage in data.get("stages") or [] if isinstance(stage, dict)], event
 
 
-def _line(looked: Event | None) -> Place | None:
-    lines = looked.get("lines") if looked is not None else None
-    return {name: lines[0][name] for name in ("file", "line", "text") if lines[0].get(name)} if lines else None
-
-
 def _culprit(stages: list[dict[str, Any]], looked: Event | None, run: Run) -> str:
-    line = _line(looked)
+    line = most_seen(looked.get("lines")) if looked is not None else None
     if line is not None:
         return f"its input stands in {words.place(line)}"
     slow = next((stage for stage in stages if stage.get("python") or stage.get("decodes") or stage.get("random")), None)

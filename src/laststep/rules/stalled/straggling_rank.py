@@ -1,0 +1,71 @@
+"""One of the processes that train together is slower than the others, in every step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from laststep.event import Event
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.look import most_seen
+from laststep.reports import words
+from laststep.rule import Answer, rule
+from laststep.rules._shared import cannot, fit_place, measured, no, progress
+from laststep.rules.stalled._stuck import ranks
+from laststep.run import Run
+
+MOST_OF_THE_TIME, HARDLY = 0.5, 0.1  # of the looks
+
+
+@rule(needs=("recorder",), outranks=("input-starved",))
+def straggling_rank(run: Run) -> Answer:
+    """One rank is slower than the others, all the time: in each step they wait for it.
+
+    What happened
+        Several processes train together and exchange gradients in each step, so all of them are as fast as the slowest.
+        One has more to do than the others: it logs, validates or writes what the others do not, its share of the data
+        is larger or comes more slowly, or its machine is busy with something else.
+
+    How laststep knows
+        While steps go by it looks, once a second, at all ranks that run on this machine, and counts how often one of
+        them is at work (in a line of the program's own, in its input pipeline, or computing) while every other waits
+        inside TensorFlow's call.
+
+    What to do
+        Take the work of the line shown out of the step, or give it to all ranks alike.
+
+    Not to be confused with
+        waiting-for-rank (the one that is missing does not come at all), input-starved (all ranks wait for their data).
+    """
+    if ranks(run) < 2:
+        return no("one process trains alone")
+    paces = run.all("pace")
+    if not paces:
+        return cannot("the pace of the other ranks was not seen: they run elsewhere, or the run was too short")
+    pace = paces[-1]
+    looks = int(pace.get("looks") or 0)
+    slow, *others = sorted(_told(pace), key=lambda told: -int(told.get("alone") or 0)) or [{}]
+    alone, next_one = int(slow.get("alone") or 0), max((int(told.get("alone") or 0) for told in others), default=0)
+    if not looks or not others or alone < MOST_OF_THE_TIME * looks or next_one > HARDLY * looks:
+        return measured(f"no rank held up the others: at most in {alone} of {looks} looks was one alone at work")
+    place = most_seen(slow.get("lines"))
+    at = f" at {words.place(place)}" if place else ""
+    name = f"rank {slow.get('rank')}"
+    rest = f"rank {others[0].get('rank')}" if len(others) == 1 else "all the others"
+    says = f"in {alone} of {looks} looks, one a second, {name} was at work{at} while {rest} waited in the step"
+    return Finding(
+        cause=f"{name.capitalize()} is slower than the others, which wait for it in each step"
+        + (f": it stands{at}." if at else "."),
+        confidence=Confidence.LIKELY,
+        evidence=(
+            Evidence(says, (pace,)),
+            Evidence(f"the reverse was seen in {next_one} of {looks} looks", (pace,)),
+            Evidence(f"TF_CONFIG names {ranks(run)} ranks", tuple(run.all("setup")[-1:])),
+            progress(run),
+        ),
+        remedies=(Remedy(f"Take this work out of {name}'s step, or give all ranks the same", None, place),),
+        where=place or fit_place(run),
+    )
+
+
+def _told(pace: Event) -> list[dict[str, Any]]:
+    return [told for told in pace.get("ranks") or [] if isinstance(told, dict)]

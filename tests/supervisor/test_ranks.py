@@ -1,0 +1,119 @@
+"""Which rank the others wait for: looked at once a second while steps go by, a few times in a run."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stuck import EXECUTE, FIT, IN_STEP, LOAD, SCRIPT_OPS, TRAIN, frame, main, thread
+
+from laststep.blackbox.follow import Live
+from laststep.blackbox.journal import JournalWriter, read_journal
+from laststep.blackbox.steps import Beat, Now
+from laststep.event import Event
+from laststep.supervisor import ranks as module
+from laststep.supervisor.ranks import LOOKS, REST, SETTLED, Pace, on_this_machine
+
+DRAWS = (main(frame("/home/me/train.py", "draw", 44), TRAIN),)
+WAITS = (main(*IN_STEP),)
+FEEDS = (main(EXECUTE, FIT, TRAIN), thread(LOAD, SCRIPT_OPS))
+SERIES = SETTLED + LOOKS + 1
+
+
+class World:
+    """Ranks as processes 0, 1 …: their stacks, and the processor time that each used."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.path = folder / "supervisor.jsonl"
+        self.workers = ["a:1", "b:2"]
+        self.stacks: dict[int, tuple[dict[str, Any], ...]] = {0: WAITS, 1: DRAWS}
+        self.cores = {0: 0.0, 1: 0.0}
+        self.beats = self.asked = self.looks = 0
+        self.pace = Pace(JournalWriter(self.path, "supervisor"), self.told)
+        monkeypatch.setattr(module, "on_this_machine", lambda workers: dict(enumerate(range(len(workers)))))
+        monkeypatch.setattr(module, "by_spy", self.by_spy)
+        monkeypatch.setattr(module.host, "cpu_seconds", lambda pid: self.beats * self.cores[pid])
+
+    def told(self) -> list[str]:
+        self.asked += 1
+        return self.workers
+
+    def by_spy(self, pid: int) -> tuple[list[dict[str, Any]], str]:
+        self.looks += 1
+        return list(self.stacks[pid]), ""
+
+    def seconds(self, count: int, phase: str = "step") -> None:
+        for _ in range(count):
+            self.beats += 1
+            self.pace.see(Live(Now(phase, 0, 0.0), Beat(self.beats, float(self.beats), self.beats, 0, 0.0, 0.0)))
+
+    @property
+    def events(self) -> list[Event]:
+        return [event for event in read_journal(self.path) if event.kind == "pace"]
+
+    @property
+    def alone(self) -> list[int]:
+        return [told["alone"] for told in self.events[-1].get("ranks")]
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    return World(tmp_path, monkeypatch)
+
+
+def test_one_draws_and_the_other_waits(world: World) -> None:
+    world.seconds(SERIES - 1)
+    assert world.events == []
+    world.seconds(1)
+    assert world.alone == [0, LOOKS]
+    told = world.events[0].get("ranks")[1]["lines"]
+    assert [(line["file"], line["line"], line["looks"]) for line in told] == [("/home/me/train.py", 44, LOOKS)]
+
+
+@pytest.mark.parametrize(
+    ("stacks", "cores", "alone"),
+    [
+        ((DRAWS, DRAWS), (0, 0), [0, 0]),
+        ((WAITS, WAITS), (0, 0), [0, 0]),
+        ((WAITS, FEEDS), (0, 0), [0, LOOKS]),
+        ((WAITS, WAITS), (0.9, 0.02), [LOOKS, 0]),
+        ((WAITS, WAITS), (0.9, 0.9), [0, 0]),
+        ((WAITS, ()), (0, 0), [0, 0]),
+    ],
+    ids=["both draw", "both wait", "its data", "it computes", "both compute", "not to be seen"],
+)
+def test_who_is_alone_at_work(world: World, stacks: Any, cores: Any, alone: list[int]) -> None:
+    world.stacks, world.cores = dict(enumerate(stacks)), dict(enumerate(cores))
+    world.seconds(SERIES)
+    assert world.alone == alone
+
+
+def test_a_few_times_in_a_run_and_then_no_more(world: World) -> None:
+    world.seconds(SERIES + REST[0] + SERIES)
+    assert len(world.events) == 2
+    world.seconds(REST[1] + SERIES + 5000)
+    assert len(world.events) == 1 + len(REST)
+    assert world.looks == 2 * (1 + len(REST)) * (LOOKS + 1)
+
+
+def test_one_alone_is_asked_about_once_and_never_looked_at(world: World) -> None:
+    world.workers = []
+    world.seconds(1000)
+    assert (world.asked, world.looks, world.events) == (1, 0, [])
+
+
+def test_a_validation_is_no_pace(world: World) -> None:
+    world.seconds(500, "validation")
+    assert world.looks == 0
+
+
+def test_ranks_are_found_by_their_ports() -> None:
+    import os
+
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as two:
+        ports = [server.getsockname()[1] for server in (one, two)]
+        workers = [f"localhost:{ports[0]}", "elsewhere:x", f"localhost:{ports[1]}"]
+        assert on_this_machine(workers) == {0: os.getpid(), 2: os.getpid()}
+        assert on_this_machine(workers[:1]) == {}
