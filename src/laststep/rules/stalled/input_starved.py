@@ -42,7 +42,7 @@ def input_starved(run: Run) -> Answer:
         unseen = run.training_seen and not any(sample.get("inside") for sample in run.samples)
         return cannot("the wait for data was not measured in this run") if unseen else no("too few steps to tell")
     if waits.share < SHARE or waits.each < EACH or waits.seconds < SECONDS:
-        return measured(f"steps waited for data {waits.share:.0%} of the time ({words.span(waits.each)} each)")
+        return measured(f"steps waited for data {waits.share:.0%} of the time ({words.brief(waits.each)} each)")
     stages, described = _stages(run)
     looked = run.last("feeding")
     place = (most_seen(looked.get("lines")) if looked is not None else None) or next(
@@ -77,7 +77,7 @@ def _evidence(
     waits: Waits, looked: Event | None, stages: list[dict[str, Any]], described: Event | None
 ) -> list[Evidence]:
     told = f"in {waits.steps:,} steps {words.span(waits.waited)} of {words.span(waits.seconds)} were spent waiting"
-    found = [Evidence(f"{told}: {words.span(waits.each)} in each step", curve=tuple(waits.curve))]
+    found = [Evidence(f"{told}: {words.brief(waits.each)} in each step", curve=tuple(waits.curve))]
     if looked is not None:
         for line in looked.get("lines", [])[:2]:
             says = (
