@@ -25,6 +25,7 @@ class Settings(NamedTuple):
     on_stall: str = "warn"
     stall_after: float = 0.0  # seconds; 0: learned from the run itself
     save_before_death: bool = False
+    keep_last_batch: int = 16 * 10**6  # bytes; 0: of a bad step nothing is kept
 
 
 def read_settings(given: dict[str, Any] | None = None, where: Path | None = None) -> Settings:
@@ -90,12 +91,12 @@ def _convert(name: str, default: Any, value: Any) -> Any:
                 raise ValueError(value)
             return seconds
         if isinstance(default, int):
-            number = parse_size(str(value)) if "size" in name.lower() else int(value)
+            number = parse_size(str(value)) if default >= 10**6 else int(value)
             if number < 0:
                 raise ValueError(value)
             return number
     except (ValueError, TypeError, OverflowError):
-        example = "500 MB" if "size" in name.lower() else "50"
+        example = "500 MB" if isinstance(default, int) and default >= 10**6 else "50"
         raise BadSetting(f"{name} can't be {value!r}; say for example {example}") from None
     if name.lower().replace("_", "-").endswith("on-stall") and value not in ON_STALL:
         raise BadSetting(f"{name} can't be {value!r}; say {', '.join(ON_STALL)}")

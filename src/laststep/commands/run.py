@@ -44,6 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const=True,
         help="save a Keras model once when memory is about to run out, and on SIGTERM",
     )
+    what = "how much of the batch of a bad step (NaN, Inf) is kept for laststep replay; 0: none (default: 16 MB)"
+    parser.add_argument("--keep-last-batch", metavar="SIZE", help=what)
     parser.add_argument("--dir", help="where run folders go (default: .laststep here; also LASTSTEP_DIR)")
     parser.add_argument("--keep-runs", type=int, metavar="N", help="how many runs to keep (default: 50)")
     parser.add_argument("--keep-size", metavar="SIZE", help="how much they may take together (default: 1 GB)")
@@ -51,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def split(argv: list[str]) -> tuple[list[str], list[str]]:
     """(our own options, the command): what follows the first word that is not an option of ours is the user's."""
-    takes_value = ("--dir", "--keep-runs", "--keep-size", "--on-stall", "--stall-after")
+    takes_value = ("--dir", "--keep-runs", "--keep-size", "--on-stall", "--stall-after", "--keep-last-batch")
     ours = (*takes_value, "--quiet", "--save-before-death", "--help", "-h")
     at = 0
     while at < len(argv) and argv[at].partition("=")[0] in ours:

@@ -11,6 +11,7 @@ from laststep.recorder.guard import guard
 _MISSING = object()
 # (probe, owner, name, what stood in the owner itself, what we put there), oldest first
 _patches: list[tuple[str, Any, str, Any, Any]] = []
+_observers: dict[int, list[tuple[str, Callable[..., None]]]] = {}  # by the id of the wrapper, which _patches keeps
 
 
 def replace(probe: str, owner: Any, name: str, new: Any) -> None:
@@ -23,11 +24,14 @@ def replace(probe: str, owner: Any, name: str, new: Any) -> None:
 
 
 def restore(probe: str | None = None) -> None:
-    """Put back, newest first, and only where what stands there is still ours."""
+    """Put back, newest first, and only where what stands there is still ours and nobody else looks through it."""
     for entry in reversed(list(_patches)):
         owner_probe, owner, name, before, new = entry
-        if probe is not None and owner_probe != probe:
+        observers = _observers.get(id(new), [])
+        observers[:] = [one for one in observers if probe is not None and one[0] != probe]
+        if observers or (probe is not None and owner_probe != probe):
             continue
+        _observers.pop(id(new), None)
         _patches.remove(entry)
         if vars(owner).get(name) is not new:
             continue
@@ -38,8 +42,13 @@ def restore(probe: str | None = None) -> None:
 
 
 def after(probe: str, owner: Any, name: str, observe: Callable[..., None]) -> None:
-    """Let observe(result, *args, **kwargs) see each call of owner.name once it has returned."""
+    """Let observe(result, *args, **kwargs) see each call of owner.name once it has returned; several probes may."""
     original = getattr(owner, name)
+    others = _observers.get(id(original)) if _is_ours(owner, name, original) else None
+    if others is not None:
+        others.append((probe, observe))
+        return
+    observers = [(probe, observe)]
 
     @functools.wraps(original)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -48,10 +57,16 @@ def after(probe: str, owner: Any, name: str, observe: Callable[..., None]) -> No
         except BaseException as error:
             forget_frame(error)
             raise
-        guard(probe, observe, result, *args, **kwargs)
+        for who, look in observers:
+            guard(who, look, result, *args, **kwargs)
         return result
 
+    _observers[id(wrapper)] = observers
     replace(probe, owner, name, wrapper)
+
+
+def _is_ours(owner: Any, name: str, wrapper: Any) -> bool:
+    return any(patched is owner and at == name and new is wrapper for _, patched, at, _, new in _patches)
 
 
 def before(probe: str, owner: Any, name: str, observe: Callable[..., None]) -> None:

@@ -62,6 +62,7 @@ class Recorder:
         self.at_beat: list[Callable[[], None]] = []
         self.at_first_mark: Callable[[], None] = _nothing
         self.saver: Any = None  # then what saves, once
+        self.scanned: Callable[[], dict[str, Any]] = dict  # what is not finite in the arrays that fit was given
 
     def event(self, kind: str, **data: Any) -> None:
         if os.getpid() != self.pid:

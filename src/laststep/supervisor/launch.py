@@ -122,7 +122,7 @@ class Supervisor:
     ) -> None:
         self.command = full_command(command)
         self.folder = folder
-        self._asked = dict(asked or {}) | ({"save": "1"} if settings and settings.save_before_death else {})
+        self._asked = dict(asked or {}) | _asked_by(settings or Settings())
         self._streams = relay.plan()
         self._old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, [*relay.FOR_THE_PROGRAM, signal.SIGCHLD])
         # Before any thread, and before the folder is held, which a fork would share.
@@ -321,6 +321,13 @@ def recorded_environment(folder: Path, asked: dict[str, str] | None = None) -> d
         environ["LASTSTEP_PYTHONPATH"] = path
     environ["PYTHONPATH"] = str(RECORDER) + (os.pathsep + path if path else "")
     return environ
+
+
+def _asked_by(settings: Settings) -> dict[str, str]:
+    """What is asked of the recorder by settings that are not the usual ones."""
+    asked = {"save": "1"} if settings.save_before_death else {}
+    usual = settings.keep_last_batch == Settings().keep_last_batch
+    return asked if usual else asked | {"keep": str(settings.keep_last_batch)}
 
 
 def why_blind(command: list[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+import weakref
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -14,6 +15,7 @@ from laststep.recorder.frames import handler_of, number, scalars, users_frame, u
 from laststep.recorder.guard import attempt, guard
 from laststep.recorder.imports import when_imported
 from laststep.recorder.patch import after
+from laststep.recorder.tallies import bad_values
 
 PROBE = "keras_fit"
 MODULES = ("keras.src.callbacks.callback_list", "tf_keras.src.callbacks")
@@ -101,11 +103,19 @@ class Callback:
         # A model that builds itself in its first step has no figures yet.
         self._figures_wanted = "parameters" not in (described.get("model") or {})
         new_model, _ = attempt(self._is_new_model)
+        attempt(self._remember_arrays, frame)
         self.recorder.event("fit", id=self.fit.id, new_model=new_model, stack=users_stack(frame), **described)
         self.recorder.mark(START, time.time())
         self._write = self.recorder.write_step
         if self._saver is not None:
             self._saver.catch_terminate()
+
+    def _remember_arrays(self, frame: FrameType | None) -> None:
+        """Weakly: to look through them for NaN and Inf if a step ever goes bad."""
+        asked = frame.f_locals if frame is not None else {}
+        given = {name: asked.get(name) for name in ("x", "y")}
+        arrays = {name: weakref.ref(value) for name, value in given.items() if type(value).__name__ == "ndarray"}
+        self.recorder.scanned = lambda: {name: bad_values(ref()) for name, ref in arrays.items() if ref() is not None}
 
     def _is_new_model(self) -> bool:
         seen = self._model in self.recorder.models

@@ -1,0 +1,123 @@
+"""The layers of a model and where each was made: their kinds, activations, what can be trained."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+from laststep.recorder.frames import is_users, users_place
+from laststep.recorder.guard import attempt
+from laststep.recorder.roles import frames_of_step
+
+AUTOGRAPH = "__autograph_generated_file"
+MOST_LAYERS = 200
+MOST_NAMES = 2000  # looked through to find the model
+
+_places: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+
+
+def remember_place(layer: Any, frame: FrameType | None) -> None:
+    place = users_place(frame)
+    if place is not None:
+        _places[layer] = place
+
+
+def describe_model_of(frame: FrameType, variables: list[Any]) -> dict[str, Any]:
+    """The model whose variables these are: from the frames around the gradient, or the globals of the program."""
+    wanted = {id(variable) for variable in variables}
+    for value in _around(frame):
+        if _is_model(value) and wanted & {id(_held(weight)) for weight in value.trainable_variables}:
+            return describe_layers(value)
+    return {}
+
+
+def find_optimizer(frame: FrameType) -> Any:
+    """The optimizer that will use the gradients: the model's own, or one that the step's frames name."""
+    for value in _around(frame):
+        if _is_model(value) and getattr(value, "optimizer", None) is not None:
+            return value.optimizer
+        if hasattr(type(value), "apply_gradients") and hasattr(type(value), "iterations"):
+            return value
+    return None
+
+
+def _around(frame: FrameType) -> Iterator[Any]:
+    """What the frames of the step name, then what the program's own files do."""
+    files = {}
+    for step in frames_of_step(frame):
+        yield from list(step.f_locals.values())[:MOST_NAMES]
+        if is_users(step.f_code.co_filename) or AUTOGRAPH in step.f_code.co_filename:
+            files[id(step.f_globals)] = step.f_globals
+    for names in files.values():
+        yield from list(names.values())[:MOST_NAMES]
+
+
+def describe_optimizer(optimizer: Any) -> dict[str, Any]:
+    if optimizer is None:
+        return {}
+    inner = getattr(optimizer, "inner_optimizer", None)
+    scale = getattr(optimizer, "dynamic_scale", None) if inner is not None else None
+    told = {"class": type(optimizer).__name__, "learning_rate": current_rate(optimizer)}
+    return told | ({"inner": type(inner).__name__, "scales_loss": True} if inner is not None or scale else {})
+
+
+def current_rate(optimizer: Any) -> float | None:
+    """Also of a schedule of Keras's own, which is evaluated; one that the program wrote is not called."""
+    held = getattr(optimizer, "inner_optimizer", None) or optimizer
+    schedule = getattr(held, "_learning_rate", None)
+    if callable(schedule) and type(schedule).__module__.split(".")[0] not in ("keras", "tf_keras"):
+        return None
+    rate, _ = attempt(lambda: float(held.learning_rate.numpy()))
+    return rate
+
+
+def _is_model(value: Any) -> bool:
+    kind = type(value)
+    return hasattr(kind, "train_step") and hasattr(kind, "trainable_variables") and hasattr(kind, "layers")
+
+
+def _held(weight: Any) -> Any:
+    value = getattr(weight, "value", None)
+    return weight if value is None or callable(value) else value
+
+
+def describe_layers(model: Any) -> dict[str, Any]:
+    layers = list(model._flatten_layers(include_self=False))[:MOST_LAYERS]
+    optimizer = getattr(model, "optimizer", None)
+    return {
+        "name": model.name,
+        "class": type(model).__name__,
+        "trainable": len(model.trainable_variables),
+        "variables": len(model.variables),
+        "optimizer": type(optimizer).__name__ if optimizer is not None else None,
+        "layers": [_describe(layer) for layer in layers],
+        "outputs": _outputs(model),
+    }
+
+
+def _describe(layer: Any) -> dict[str, Any]:
+    told: dict[str, Any] = {"name": layer.name, "class": type(layer).__name__, "trainable": bool(layer.trainable)}
+    for name in ("activation", "recurrent_activation"):
+        function = getattr(layer, name, None)
+        if function is not None:
+            told[name] = getattr(function, "__name__", None) or type(function).__name__
+    for name in ("units", "filters", "rate", "scale", "offset"):
+        value = getattr(layer, name, None)
+        if isinstance(value, (int, float)):
+            told[name] = value
+    weights, _ = attempt(lambda: [getattr(weight, "path", None) or weight.name for weight in layer.weights])
+    if weights:
+        told["weights"] = [str(name).partition(":")[0] for name in weights[:12]]
+    policy = getattr(layer, "dtype_policy", None) or getattr(layer, "_dtype_policy", None)
+    told["dtype"] = getattr(policy, "name", None)
+    place = _places.get(layer)
+    return told | ({"where": place} if place else {})
+
+
+def _outputs(model: Any) -> list[str]:
+    """The names of the layers that make the outputs, where the model is a graph of layers."""
+    outputs, _ = attempt(lambda: list(model.outputs))
+    names, _ = attempt(lambda: [str(output._keras_history.operation.name) for output in outputs or []])
+    return names or []

@@ -1,0 +1,162 @@
+"""What the host makes of a step's numbers: norms by layer, dead units, statistics of the data; in bounded events."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from laststep.recorder import state
+from laststep.recorder.anatomy import current_rate
+from laststep.recorder.guard import attempt
+from laststep.recorder.kept import keep
+from laststep.recorder.tallies import Tally, bad_values
+
+MOST_LAYERS = 100
+MOST_SAMPLES = 600  # of one site: the first ones, then one each while
+DENSE_SAMPLES, PAUSE = 60, 5.0
+MOST_WEIGHTS = 64 << 20  # bytes that are copied to compare weights with those of a while ago
+
+
+class Site:
+    """One place where gradients are taken: its variables, what was seen of them so far."""
+
+    def __init__(self, number: int, names: Sequence[str], references: Sequence[Any], optimizer: Any = None) -> None:
+        self.number = number
+        self.began = 0  # by how much our count of steps is ahead of the optimizer's
+        self._optimizer = weakref.ref(optimizer) if optimizer is not None else lambda: None
+        self.layers = [_layer(name) for name in names]
+        self.names = list(names)
+        self._references = references  # weak: a model that the program lets go of is not kept by us
+        self.lively: dict[int, Any] = {}
+        self.tallies: dict[str, Tally] = {}
+        self._weights: list[Any] | None = None
+        self._weights_step = 0
+        self._samples = 0
+        self._next = 0.0
+        self._told_batches = 0
+        self.bad = False
+
+    @property
+    def is_gone(self) -> bool:
+        return all(reference() is None for reference in self._references)
+
+    def take(self, step: int, loss: float, norms: Sequence[float], lively: Mapping[int, Any], batch: Any) -> None:
+        """One answer of the sentinel, or one look at an eager step."""
+        for at, values in lively.items():
+            known = self.lively.get(at)
+            self.lively[at] = values if known is None else _maximum(known, values)
+        for name, values in batch.items():
+            self.tallies.setdefault(name, Tally()).add(values)
+        bad = not math.isfinite(loss + sum(norm for norm in norms if norm >= 0 or norm != norm))
+        now = time.monotonic()
+        if self._samples < DENSE_SAMPLES or now >= self._next or (bad and not self.bad):
+            self._next = now + PAUSE
+            self._tell(step, loss, norms, bad)
+        if bad and not self.bad:
+            self.bad = True
+            self._tell_bad(step, loss, norms, batch)
+        self._tell_batches(bad)
+
+    def _tell(self, step: int, loss: float, norms: Sequence[float], bad: bool) -> None:
+        recorder = state.current
+        self._samples += 1
+        if recorder is None or self._samples > MOST_SAMPLES:
+            return
+        weights = self._look_at_weights(step)
+        told = {"site": self.number, "step": step, "loss": _short(loss), "grads": self._by_layer(norms)}
+        told["rate"] = current_rate(self._optimizer())
+        recorder.event("numbers", **told, **weights, dead=self._dead(), bad=bad or None)
+
+    def _by_layer(self, halves: Sequence[float]) -> dict[str, float | None]:
+        """Norms; None where the loss depends on none of the layer's variables."""
+        squares: dict[str, float | None] = {}
+        for layer, half in zip(self.layers, halves, strict=True):
+            if half < 0:
+                squares.setdefault(layer, None)
+            else:
+                squares[layer] = (squares.get(layer) or 0.0) + 2 * half
+        told = {layer: None if square is None else _short(math.sqrt(square)) for layer, square in squares.items()}
+        return dict(list(told.items())[:MOST_LAYERS])
+
+    def _dead(self) -> dict[str, float]:
+        """For each kernel, the share of its units that had no gradient in any look so far."""
+        return {self.names[at]: _short(float((values == 0).mean())) for at, values in self.lively.items()}
+
+    def _look_at_weights(self, step: int) -> dict[str, Any]:
+        """Norms of the weights, how far they went since the last look, whether all are finite."""
+        values = self._values()
+        if not values:
+            return {}
+        halves = [_half_square(value) for value in values]
+        told: dict[str, Any] = {"weights": self._by_layer(halves)}
+        broken = [name for name, half in zip(self.names, halves, strict=True) if not math.isfinite(half)]
+        if broken:
+            told["broken"] = broken[:20]
+        if self._weights is not None and step > self._weights_step:
+            moved = [_half_square(new - old) for new, old in zip(values, self._weights, strict=True)]
+            told |= {"moved": self._by_layer(moved), "since": self._weights_step}
+        if not broken:  # of what is broken nothing can be compared, and before it is what a replay wants
+            self._weights, self._weights_step = values, step
+        return told
+
+    def _values(self) -> list[Any]:
+        """A copy of the weights; none where they are too large to be copied now and then, or gone."""
+        held = [reference() for reference in self._references]
+        if any(variable is None for variable in held) or sum(_bytes(variable) for variable in held) > MOST_WEIGHTS:
+            return []
+        return [variable.numpy() for variable in held]
+
+    def remember_weights(self, step: int) -> None:
+        self._weights, self._weights_step = self._values() or None, step
+
+    def _tell_bad(self, step: int, loss: float, norms: Sequence[float], batch: Mapping[str, Any]) -> None:
+        recorder = state.current
+        if recorder is None:
+            return
+        found = {name: bad_values(values) for name, values in batch.items()}
+        kept, trouble = attempt(keep, batch, self.names, self._weights)
+        recorder.event(
+            "bad-number", site=self.number, step=step, loss=_short(loss),
+            inputs={name: told for name, told in found.items() if told},
+            data={name: told for name, told in recorder.scanned().items() if told},
+            kept=bool(kept), not_kept=trouble or None, weights_of=self._weights_step if self._weights else None,
+            grads=[name for name, norm in zip(self.names, norms, strict=True) if not math.isfinite(norm)][:50],
+            finite=[name for name, norm in zip(self.names, norms, strict=True) if 0 <= norm < math.inf][:50],
+        )  # fmt: skip
+
+    def _tell_batches(self, bad: bool) -> None:
+        """What is known of the data, told again whenever twice as many batches were seen."""
+        recorder = state.current
+        seen = max((tally.batches for tally in self.tallies.values()), default=0)
+        if recorder is not None and (seen >= 2 * self._told_batches or bad) and seen > self._told_batches:
+            self._told_batches = seen
+            told = {name: tally.tell() for name, tally in self.tallies.items()}
+            recorder.event("batch", site=self.number, batches=seen, tensors=told)
+
+
+def _layer(name: str) -> str:
+    """sequential/dense/kernel → sequential/dense."""
+    return name.rpartition("/")[0] or name
+
+
+def _bytes(variable: Any) -> int:
+    return int(variable.dtype.size * math.prod(variable.shape.as_list()))
+
+
+def _half_square(value: Any) -> float:
+    flat = value.reshape(-1)
+    if flat.dtype.itemsize < 4:
+        flat = flat.astype("float32")
+    return float(flat @ flat) / 2
+
+
+def _maximum(one: Any, two: Any) -> Any:
+    return sys.modules["numpy"].maximum(one, two)
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.5g}")

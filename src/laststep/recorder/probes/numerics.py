@@ -1,0 +1,282 @@
+"""The numbers of a training step: a sentinel where gradients are taken, and what the host reads from it."""
+
+from __future__ import annotations
+
+import _thread
+import atexit
+import math
+import sys
+import time
+import weakref
+from types import FrameType, ModuleType
+from typing import Any
+
+from laststep.recorder import state
+from laststep.recorder.anatomy import describe_model_of, describe_optimizer, find_optimizer, remember_place
+from laststep.recorder.frames import users_place
+from laststep.recorder.guard import attempt, guard
+from laststep.recorder.imports import when_imported
+from laststep.recorder.numbers import Site
+from laststep.recorder.patch import after, before
+from laststep.recorder.probes.hand_loop import is_eager
+from laststep.recorder.probes.keras_fit import cheap_number
+from laststep.recorder.roles import operation_of, tensors_of_step
+from laststep.recorder.sentinel import ABSENT, ASKED, Sentinel
+
+PROBE = "numerics"
+TAPE = "tensorflow.python.eager.backprop"
+LOSSES = ("keras.src.losses.loss", "tf_keras.src.losses")
+LAYERS = ("keras.src.layers.layer", "tf_keras.src.engine.base_layer")
+MOST_SITES = 24
+# Seconds between two looks: often at first, where most is decided, then ever more rarely.
+PACES = ((20, 0.05), (60, 0.25), (600, 1.0))
+SLOWEST = 5.0
+LEAVE = 1.0
+
+_sites: list[tuple[Site, Sentinel]] = []
+_eager: dict[tuple[int, ...], Site] = {}
+_losses: list[dict[str, Any]] = []  # of the step that is being traced, or looked at
+_count = 0
+_looks = 0
+_next_eager = 0.0
+_stop = _thread.allocate_lock()
+_reading = _thread.allocate_lock()
+
+
+def install() -> None:
+    when_imported(PROBE, TAPE, lambda module: after(PROBE, module.GradientTape, "gradient", _gradient))
+    for name in LOSSES:
+        when_imported(PROBE, name, lambda module: after(PROBE, module.Loss, "__call__", _lost))
+    for name in LAYERS:
+        when_imported(PROBE, name, _watch_layers)
+
+
+def _watch_layers(module: ModuleType) -> None:
+    before(PROBE, module.Layer, "__init__", lambda layer, *args, **kwargs: remember_place(layer, sys._getframe(3)))
+
+
+def _lost(result: Any, loss: Any, y_true: Any, y_pred: Any, *args: Any, **kwargs: Any) -> None:
+    """A loss object was called. In an eager loop only where the step is looked at anyway."""
+    if is_eager() and time.monotonic() < _next_eager:
+        return
+    if len(_losses) < 8 and hasattr(y_pred, "shape") and hasattr(y_true, "shape"):
+        settings = getattr(loss, "_fn_kwargs", None) or {}
+        _losses.append({"name": _name(loss), "from_logits": settings.get("from_logits"), "y": y_true, "y_pred": y_pred})
+
+
+def _name(loss: Any) -> str:
+    function = getattr(loss, "fn", None)
+    return str(getattr(function, "__name__", None) or type(loss).__name__)
+
+
+def _gradient(result: Any, tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> None:
+    recorder = state.current
+    if recorder is None:
+        return
+    losses, _losses[:] = list(_losses), []
+    eager = is_eager()
+    if eager and not _is_due(target):
+        return
+    nest = sys.modules["tensorflow"].nest
+    given, grads = nest.flatten(sources), nest.flatten(result)
+    variables = [_variable(source) for source in given]
+    if not variables or any(variable is None for variable in variables) or len(variables) != len(grads):
+        return  # a gradient by something else than weights: a penalty, an attack
+    names = [_path(source) for source in given]
+    frame = sys._getframe(3)  # the caller: our hook · the guard · the wrapper
+    look = _look_eagerly if eager else _lay
+    look(recorder, frame, names, variables, grads, target, losses)
+
+
+def _variable(source: Any) -> Any:
+    """The tf.Variable behind a source; None for a tensor."""
+    if source is None:
+        return None
+    held = source.value if hasattr(source, "path") and not callable(getattr(source, "value", None)) else source
+    return held if hasattr(held, "handle") and hasattr(held, "read_value") else None
+
+
+def _path(source: Any) -> str:
+    return str(getattr(source, "path", None) or source.name.partition(":")[0])
+
+
+def _lay(recorder: Any, frame: FrameType, names: list[str], variables: Any, grads: Any, loss: Any, losses: Any) -> None:
+    tf = sys.modules["tensorflow"]
+    graph = tf.compat.v1.get_default_graph()
+    if len(_sites) >= MOST_SITES or tf.distribute.get_strategy().num_replicas_in_sync != 1 or _is_exported(frame):
+        return
+    batch = _roles(tensors_of_step(frame, graph), [told for told in losses if told["y_pred"].graph is graph])
+    optimizer = find_optimizer(frame)
+    clock = _variable(getattr(optimizer, "iterations", None))
+    sentinel = Sentinel(variables, grads, loss, batch, clock)
+    site = _new_site(frame, names, variables, grads, optimizer, losses)
+    with tf.init_scope():
+        site.began = recorder.count - int(attempt(clock.numpy)[0] or 0) if clock is not None else 0
+        attempt(site.remember_weights, recorder.count)  # before the first step
+    _sites.append((site, sentinel))
+    if not _stop.locked():
+        _stop.acquire()
+        atexit.register(_finish)
+        _thread.start_new_thread(_read_all, ())
+
+
+def _is_exported(frame: FrameType | None) -> bool:
+    """A function with a signature of its own is there to be saved; variables of ours would make that fail."""
+    for _ in range(60):
+        if frame is None:
+            return False
+        held = frame.f_locals.get("self")
+        if type(held).__name__ == "Function" and hasattr(held, "_jit_compile"):
+            return getattr(held, "input_signature", None) is not None
+        frame = frame.f_back
+    return False
+
+
+def _roles(found: dict[str, Any], losses: list[dict[str, Any]]) -> dict[str, Any]:
+    """What a loss was given is the target and the prediction; what else the step got is its input."""
+    if "y" in found or "y_pred" in found or not losses:
+        return found
+    target = losses[-1]["y"]
+    named = {("x/" + name): tensor for name, tensor in found.items() if tensor is not target}
+    return named | {"y": target, "y_pred": losses[-1]["y_pred"]}
+
+
+def _new_site(frame: FrameType, names: list[str], variables: Any, grads: Any, optimizer: Any, losses: Any) -> Site:
+    global _count
+    recorder = state.current
+    _count = number = _count + 1
+    site = Site(number, names, [weakref.ref(variable) for variable in variables], optimizer)
+    missing = [name for name, grad in zip(names, grads, strict=True) if grad is None]
+    if recorder is not None:
+        recorder.event(
+            "gradients", site=number, where=users_place(frame), missing=missing[:100], step=recorder.count,
+            variables=[{"name": n, "shape": v.shape.as_list()} for n, v in zip(names[:200], variables, strict=False)],
+            losses=[_tell_loss(told) for told in losses[:8]],
+            model=describe_model_of(frame, variables), optimizer=describe_optimizer(optimizer),
+        )  # fmt: skip
+    return site
+
+
+def _tell_loss(told: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": told["name"],
+        "from_logits": told["from_logits"],
+        "y_shape": _shape(told["y"]),
+        "y_dtype": str(getattr(told["y"].dtype, "name", told["y"].dtype)),
+        "y_pred_shape": _shape(told["y_pred"]),
+        "y_pred_dtype": str(getattr(told["y_pred"].dtype, "name", told["y_pred"].dtype)),
+        "made_by": operation_of(told["y_pred"]),
+    }
+
+
+def _shape(tensor: Any) -> list[int | None]:
+    return [None if length is None else int(length) for length in tensor.shape]
+
+
+def _is_due(loss: Any) -> bool:
+    """An eager step: by the clock, and where the loss, read now and then, is no number."""
+    recorder = state.current
+    if time.monotonic() >= _next_eager:
+        return True
+    return recorder is not None and recorder.loss_is_cheap() and not math.isfinite(_number(loss))
+
+
+def _number(loss: Any) -> float:
+    value = cheap_number(loss)
+    return 0.0 if math.isnan(value) and not _on_cpu(loss) else value
+
+
+def _on_cpu(tensor: Any) -> bool:
+    return type(tensor).__name__ == "EagerTensor" and tensor.device.endswith("CPU:0")
+
+
+def _look_eagerly(
+    recorder: Any, frame: FrameType, names: list[str], variables: Any, grads: Any, loss: Any, losses: Any
+) -> None:
+    global _looks, _next_eager
+    if not _on_cpu(loss) or sys.modules["tensorflow"].distribute.get_strategy().num_replicas_in_sync != 1:
+        _next_eager = math.inf
+        return
+    key = tuple(id(variable) for variable in variables)
+    if key not in _eager:
+        if len(_eager) >= MOST_SITES:
+            return
+        _eager[key] = _new_site(frame, names, variables, grads, find_optimizer(frame), losses)
+    site = _eager[key]
+    if site.bad:
+        return
+    norms = [ABSENT if grad is None else _half_square(grad) for grad in grads]
+    lively = {at: _liveliest(grad) for at, grad in enumerate(grads) if _is_kernel(grad)}
+    batch = {name: tensor.numpy() for name, tensor in _roles(tensors_of_step(frame, None), losses).items()}
+    site.take(recorder.count + 1, float(loss) if loss.shape.rank == 0 else math.nan, norms, lively, batch)
+    _looks += 1
+    _next_eager = time.monotonic() + _pause(_looks)
+
+
+def _half_square(grad: Any) -> float:
+    values = (grad.values if hasattr(grad, "indices") else grad).numpy().reshape(-1).astype("float32", copy=False)
+    return float(values @ values) / 2
+
+
+def _is_kernel(grad: Any) -> bool:
+    return type(grad).__name__ == "EagerTensor" and grad.shape.rank >= 2
+
+
+def _liveliest(grad: Any) -> Any:
+    values = abs(grad.numpy())
+    return values.reshape(-1, values.shape[-1]).max(axis=0)
+
+
+def _pause(looks: int) -> float:
+    return next((pause for most, pause in PACES if looks < most), SLOWEST)
+
+
+def _read_all() -> None:
+    """Our thread: a look at the gates, then a rest. Under XLA reading waits for the step to end, so it is its own."""
+    while not _stop.acquire(timeout=_pause(_looks)):
+        if state.current is None or sys.is_finalizing():
+            return
+        with _reading:
+            guard(PROBE, read_sentinels)
+
+
+def read_sentinels() -> None:
+    global _looks
+    recorder = state.current
+    if recorder is None:
+        return
+    answered = False
+    for entry in list(_sites):
+        site, sentinel = entry
+        if site.bad or site.is_gone:
+            if site.is_gone:
+                _sites.remove(entry)
+            continue
+        if float(sentinel.gate.numpy()) == ASKED and not bool(sentinel.bad.numpy()):
+            continue
+        answered = True
+        _take(recorder, site, sentinel)
+        if not site.bad:
+            sentinel.gate.assign(ASKED, read_value=False)
+    _looks += answered
+
+
+def _take(recorder: Any, site: Site, sentinel: Sentinel) -> None:
+    out = sentinel.out.numpy()
+    count = len(site.names)
+    lively, at = {}, 2 + count
+    for number, units in sentinel.units.items():
+        lively[number] = out[at : at + units]
+        at += units
+    batch = {name: room.numpy() for name, room in sentinel.kept.items()}
+    norms = [float(value) for value in out[2 : 2 + count]]
+    step = int(out[1]) + 1 + site.began if out[1] >= 0 else recorder.count
+    site.take(step, float(out[0]), norms, lively, {name: v for name, v in batch.items() if v.size})
+
+
+def _finish() -> None:
+    """At the interpreter's end: the thread rests for good, and what was answered last is read."""
+    if _stop.locked():
+        _stop.release()
+    if _reading.acquire(timeout=LEAVE):
+        guard(PROBE, read_sentinels)

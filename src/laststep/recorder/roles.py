@@ -1,0 +1,80 @@
+"""Which of a step's tensors are the inputs, the targets and the predictions: from the frames that compute the loss."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+MOST_TENSORS = 12
+MOST_FRAMES = 30
+OUTERMOST = "func_graph_from_py_func"  # below it one is outside the function that is being traced
+# Operations that hand on what an activation gave.
+PASSES_ON = {"Identity", "Reshape", "Squeeze", "ExpandDims", "Cast", "StopGradient", "IdentityN"}
+
+
+def frames_of_step(frame: FrameType | None) -> Iterator[FrameType]:
+    """From the taking of the gradient outwards, to where the traced function begins."""
+    for _ in range(MOST_FRAMES):
+        if frame is None or frame.f_code.co_name == OUTERMOST:
+            return
+        yield frame
+        frame = frame.f_back
+
+
+def tensors_of_step(frame: FrameType | None, graph: Any) -> dict[str, Any]:
+    """By their role where Keras's own step (or one written like it) tells; else the arguments of the function."""
+    for step in frames_of_step(frame):
+        held = step.f_locals
+        if step.f_code.co_name.removeprefix("tf__") == "train_step" and "x" in held and "y" in held:
+            named = {role: held.get(role) for role in ("x", "y", "y_pred", "sample_weight")}
+            found = _flat(named, graph)
+            if found:
+                return found
+    if graph is None:
+        return _arguments(frame, graph)
+    captured = {id(tensor) for _, tensor in graph.captures}
+    inputs = [tensor for tensor in graph.inputs if id(tensor) not in captured]
+    return {tensor.op.name: tensor for tensor in inputs[:MOST_TENSORS] if _is_data(tensor)}
+
+
+def _arguments(frame: FrameType | None, graph: Any) -> dict[str, Any]:
+    """An eager step: the arguments of the innermost function that was given any tensors."""
+    for step in frames_of_step(frame):
+        names = step.f_code.co_varnames[: step.f_code.co_argcount]
+        found = _flat({name: step.f_locals.get(name) for name in names}, graph)
+        if found:
+            return found
+        if step.f_code.co_name == "<module>":
+            break
+    return {}
+
+
+def _flat(named: dict[str, Any], graph: Any) -> dict[str, Any]:
+    nest = sys.modules["tensorflow"].nest
+    found: dict[str, Any] = {}
+    for role, value in named.items():
+        if not isinstance(value, (tuple, list, dict)) and not hasattr(value, "shape"):
+            continue
+        parts = nest.flatten(value)
+        for at, part in enumerate(parts):
+            if _is_data(part) and getattr(part, "graph", None) is graph and len(found) < MOST_TENSORS:
+                found[role if len(parts) == 1 else f"{role}/{at}"] = part
+    return found
+
+
+def _is_data(tensor: Any) -> bool:
+    kind = type(tensor).__name__
+    if kind not in ("EagerTensor", "SymbolicTensor", "Tensor"):
+        return False
+    dtype = tensor.dtype
+    return bool(dtype.is_floating or dtype.is_integer or dtype.is_bool)
+
+
+def operation_of(tensor: Any) -> str:
+    """What made a symbolic tensor: Softmax, Sigmoid, BiasAdd …; "" where that can't be told."""
+    op = getattr(tensor, "op", None) if getattr(tensor, "graph", None) is not None else None
+    while op is not None and op.type in PASSES_ON and op.inputs:
+        op = op.inputs[0].op
+    return str(op.type) if op is not None else ""
