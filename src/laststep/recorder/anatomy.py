@@ -24,13 +24,13 @@ def remember_place(layer: Any, frame: FrameType | None) -> None:
         _places[layer] = place
 
 
-def describe_model_of(frame: FrameType, variables: list[Any]) -> dict[str, Any]:
+def find_model(frame: FrameType, variables: list[Any]) -> Any:
     """The model whose variables these are: from the frames around the gradient, or the globals of the program."""
     wanted = {id(variable) for variable in variables}
     for value in _around(frame):
         if _is_model(value) and wanted & {id(_held(weight)) for weight in value.trainable_variables}:
-            return describe_layers(value)
-    return {}
+            return value
+    return None
 
 
 def find_optimizer(frame: FrameType) -> Any:
@@ -84,6 +84,8 @@ def _held(weight: Any) -> Any:
 
 
 def describe_layers(model: Any) -> dict[str, Any]:
+    if model is None:
+        return {}
     layers = list(model._flatten_layers(include_self=False))[:MOST_LAYERS]
     optimizer = getattr(model, "optimizer", None)
     return {

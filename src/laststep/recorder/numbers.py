@@ -11,6 +11,7 @@ from typing import Any
 
 from laststep.recorder import state
 from laststep.recorder.anatomy import current_rate
+from laststep.recorder.dependence import Dependence
 from laststep.recorder.guard import attempt
 from laststep.recorder.kept import keep
 from laststep.recorder.tallies import Tally, bad_values
@@ -33,6 +34,7 @@ class Site:
         self._references = references  # weak: a model that the program lets go of is not kept by us
         self.lively: dict[int, Any] = {}
         self.tallies: dict[str, Tally] = {}
+        self.dependence = Dependence()
         self._weights: list[Any] | None = None
         self._weights_step = 0
         self._samples = 0
@@ -51,6 +53,8 @@ class Site:
             self.lively[at] = values if known is None else _maximum(known, values)
         for name, values in batch.items():
             self.tallies.setdefault(name, Tally()).add(values)
+        self.dependence.add(batch)
+        self.ask_dependence(at_end=False)
         bad = not math.isfinite(loss + sum(norm for norm in norms if norm >= 0 or norm != norm))
         now = time.monotonic()
         if self._samples < DENSE_SAMPLES or now >= self._next or (bad and not self.bad):
@@ -60,6 +64,11 @@ class Site:
             self.bad = True
             self._tell_bad(step, loss, norms, batch)
         self._tell_batches(bad)
+
+    def ask_dependence(self, at_end: bool) -> None:
+        answer = self.dependence.ask(at_end)
+        if answer is not None and state.current is not None:
+            state.current.event("dependence", site=self.number, **answer)
 
     def _tell(self, step: int, loss: float, norms: Sequence[float], bad: bool) -> None:
         recorder = state.current

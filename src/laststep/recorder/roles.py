@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
 MOST_TENSORS = 12
+TARGET = re.compile(r"(y|label|target|lbl|truth)")
 MOST_FRAMES = 30
 OUTERMOST = "func_graph_from_py_func"  # below it one is outside the function that is being traced
 # Operations that hand on what an activation gave.
@@ -37,6 +39,16 @@ def tensors_of_step(frame: FrameType | None, graph: Any) -> dict[str, Any]:
     captured = {id(tensor) for _, tensor in graph.captures}
     inputs = [tensor for tensor in graph.inputs if id(tensor) not in captured]
     return {tensor.op.name: tensor for tensor in inputs[:MOST_TENSORS] if _is_data(tensor)}
+
+
+def guess_roles(found: dict[str, Any]) -> dict[str, Any]:
+    """Arguments by their names; of two, the second is the target."""
+    targets = [name for name in found if TARGET.match(name)]
+    if not targets and len(found) == 2:
+        targets = list(found)[1:]
+    if len(targets) != 1:
+        return found
+    return {"y" if name in targets else f"x/{name}": tensor for name, tensor in found.items()}
 
 
 def _arguments(frame: FrameType | None, graph: Any) -> dict[str, Any]:

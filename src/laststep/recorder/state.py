@@ -16,7 +16,7 @@ PHASE = {name: number for number, name in enumerate(PHASES)}
 # Per kind, in one process: what comes after is counted, not written.
 MOST_EVENTS = {
     **{"warning": 200, "stop": 200, "signal-sent": 50, "exit-call": 50, "loop": 50},
-    **{"trace": 200, "dataset": 20, "census": 400},
+    **{"trace": 200, "dataset": 20, "census": 400, "numbers": 4000, "batch": 400, "stale": 20, "applied": 20},
 }
 
 current: Recorder | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import atexit
+import functools
 import math
 import sys
 import time
@@ -12,15 +13,17 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from laststep.recorder import state
-from laststep.recorder.anatomy import describe_model_of, describe_optimizer, find_optimizer, remember_place
+from laststep.recorder.anatomy import describe_layers, describe_optimizer, find_model, find_optimizer, remember_place
+from laststep.recorder.broadcast import find_in_frame, find_in_graph
 from laststep.recorder.frames import users_place
+from laststep.recorder.frozen import look_at_frozen, watch_frozen
 from laststep.recorder.guard import attempt, guard
 from laststep.recorder.imports import when_imported
 from laststep.recorder.numbers import Site
 from laststep.recorder.patch import after, before
-from laststep.recorder.probes.hand_loop import is_eager
+from laststep.recorder.probes.hand_loop import OPTIMIZERS, is_eager
 from laststep.recorder.probes.keras_fit import cheap_number
-from laststep.recorder.roles import operation_of, tensors_of_step
+from laststep.recorder.roles import guess_roles, operation_of, tensors_of_step
 from laststep.recorder.sentinel import ABSENT, ASKED, Sentinel
 
 PROBE = "numerics"
@@ -36,6 +39,7 @@ LEAVE = 1.0
 _sites: list[tuple[Site, Sentinel]] = []
 _eager: dict[tuple[int, ...], Site] = {}
 _losses: list[dict[str, Any]] = []  # of the step that is being traced, or looked at
+_optimizers: set[int] = set()  # that were told
 _count = 0
 _looks = 0
 _next_eager = 0.0
@@ -47,8 +51,25 @@ def install() -> None:
     when_imported(PROBE, TAPE, lambda module: after(PROBE, module.GradientTape, "gradient", _gradient))
     for name in LOSSES:
         when_imported(PROBE, name, lambda module: after(PROBE, module.Loss, "__call__", _lost))
+    for name, (kind, method) in OPTIMIZERS.items():
+        when_imported(PROBE, name, functools.partial(_watch_optimizer, kind, method))
     for name in LAYERS:
         when_imported(PROBE, name, _watch_layers)
+
+
+def _watch_optimizer(kind: str, method: str, module: ModuleType) -> None:
+    after(PROBE, getattr(module, kind), method, _applied)
+
+
+def _applied(result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
+    """Once for each optimizer of a loop of the program's own: which variables it updates."""
+    recorder = state.current
+    if recorder is None or recorder.open_fits or id(optimizer) in _optimizers or len(_optimizers) > MOST_SITES:
+        return
+    _optimizers.add(id(optimizer))
+    held = getattr(optimizer, "_trainable_variables", None) or getattr(optimizer, "_variables", None) or []
+    names = [_path(variable) for variable in held]
+    recorder.event("applied", optimizer=type(optimizer).__name__, variables=names[:200])
 
 
 def _watch_layers(module: ModuleType) -> None:
@@ -109,10 +130,12 @@ def _lay(recorder: Any, frame: FrameType, names: list[str], variables: Any, grad
     optimizer = find_optimizer(frame)
     clock = _variable(getattr(optimizer, "iterations", None))
     sentinel = Sentinel(variables, grads, loss, batch, clock)
-    site = _new_site(frame, names, variables, grads, optimizer, losses)
+    met, _ = attempt(find_in_graph, loss)
+    site = _new_site(frame, names, variables, grads, optimizer, losses, met)
     with tf.init_scope():
         site.began = recorder.count - int(attempt(clock.numpy)[0] or 0) if clock is not None else 0
         attempt(site.remember_weights, recorder.count)  # before the first step
+    attempt(watch_frozen, frame, find_model(frame, variables))
     _sites.append((site, sentinel))
     if not _stop.locked():
         _stop.acquire()
@@ -134,14 +157,18 @@ def _is_exported(frame: FrameType | None) -> bool:
 
 def _roles(found: dict[str, Any], losses: list[dict[str, Any]]) -> dict[str, Any]:
     """What a loss was given is the target and the prediction; what else the step got is its input."""
-    if "y" in found or "y_pred" in found or not losses:
+    if "y_pred" in found:
         return found
+    if not losses:
+        return guess_roles(found)
     target = losses[-1]["y"]
     named = {("x/" + name): tensor for name, tensor in found.items() if tensor is not target}
     return named | {"y": target, "y_pred": losses[-1]["y_pred"]}
 
 
-def _new_site(frame: FrameType, names: list[str], variables: Any, grads: Any, optimizer: Any, losses: Any) -> Site:
+def _new_site(
+    frame: FrameType, names: list[str], variables: Any, grads: Any, optimizer: Any, losses: Any, met: Any
+) -> Site:
     global _count
     recorder = state.current
     _count = number = _count + 1
@@ -152,7 +179,7 @@ def _new_site(frame: FrameType, names: list[str], variables: Any, grads: Any, op
             "gradients", site=number, where=users_place(frame), missing=missing[:100], step=recorder.count,
             variables=[{"name": n, "shape": v.shape.as_list()} for n, v in zip(names[:200], variables, strict=False)],
             losses=[_tell_loss(told) for told in losses[:8]],
-            model=describe_model_of(frame, variables), optimizer=describe_optimizer(optimizer),
+            broadcast=met, model=describe_layers(find_model(frame, variables)), optimizer=describe_optimizer(optimizer),
         )  # fmt: skip
     return site
 
@@ -201,7 +228,8 @@ def _look_eagerly(
     if key not in _eager:
         if len(_eager) >= MOST_SITES:
             return
-        _eager[key] = _new_site(frame, names, variables, grads, find_optimizer(frame), losses)
+        met, _ = attempt(find_in_frame, float(loss) if loss.shape.rank == 0 else math.nan, frame)
+        _eager[key] = _new_site(frame, names, variables, grads, find_optimizer(frame), losses, met)
     site = _eager[key]
     if site.bad:
         return
@@ -259,6 +287,7 @@ def read_sentinels() -> None:
         if not site.bad:
             sentinel.gate.assign(ASKED, read_value=False)
     _looks += answered
+    look_at_frozen()
 
 
 def _take(recorder: Any, site: Site, sentinel: Sentinel) -> None:
@@ -280,3 +309,5 @@ def _finish() -> None:
         _stop.release()
     if _reading.acquire(timeout=LEAVE):
         guard(PROBE, read_sentinels)
+        for site in [*(site for site, _ in _sites), *_eager.values()]:
+            guard(PROBE, site.ask_dependence, True)
