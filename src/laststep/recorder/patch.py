@@ -69,6 +69,23 @@ def _is_ours(owner: Any, name: str, wrapper: Any) -> bool:
     return any(patched is owner and at == name and new is wrapper for _, patched, at, _, new in _patches)
 
 
+def after_new(probe: str, owner: Any, observe: Callable[[Any], None]) -> None:
+    """Let observe(instance) see each new instance, before its __init__: that one libraries read the signature of."""
+    original = owner.__new__
+
+    @functools.wraps(original)
+    def wrapper(kind: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            instance = original(kind, *args, **kwargs)
+        except BaseException as error:
+            forget_frame(error)
+            raise
+        guard(probe, observe, instance)
+        return instance
+
+    replace(probe, owner, "__new__", staticmethod(wrapper))
+
+
 def before(probe: str, owner: Any, name: str, observe: Callable[..., None]) -> None:
     """Let observe(*args, **kwargs) see each call of owner.name before it happens."""
     original = getattr(owner, name)

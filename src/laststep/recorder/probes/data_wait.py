@@ -16,7 +16,7 @@ from laststep.recorder.guard import guard
 from laststep.recorder.imports import when_imported
 from laststep.recorder.patch import after, before, forget_frame, replace
 from laststep.recorder.pipeline import describe_stages
-from laststep.recorder.probes.hand_loop import is_eager
+from laststep.recorder.runtime import is_eager, trains_alone
 
 PROBE = "data_wait"
 ITERATORS = "tensorflow.python.data.ops.iterator_ops"
@@ -136,7 +136,7 @@ def _begin_in_graph(caller: FrameType) -> _Wait | None:
     tensorflow = sys.modules["tensorflow"]
     if state.current is None or caller.f_globals.get("__name__") not in TRAINERS or len(_marks) >= MOST_MARKS:
         return None
-    if tensorflow.distribute.get_strategy().num_replicas_in_sync != 1 or _is_deterministic():
+    if not trains_alone() or _is_deterministic():
         return None
     model = _model_of(caller)
     if model is None:

@@ -14,6 +14,7 @@ from laststep.recorder.frames import is_users, users_place, users_stack
 from laststep.recorder.imports import when_imported
 from laststep.recorder.patch import after
 from laststep.recorder.probes.keras_fit import cheap_number
+from laststep.recorder.runtime import is_eager
 
 PROBE = "hand_loop"
 FUNCTION = "tensorflow.python.eager.polymorphic_function.polymorphic_function"
@@ -55,11 +56,6 @@ def _watch_functions(module: ModuleType) -> None:
     manager = module._FrequentTracingDetectorManager
     after(PROBE, manager, "called_with_tracing", _after_trace)
     after(PROBE, manager, "called_without_tracing", _called)
-
-
-def is_eager() -> bool:
-    context = sys.modules.get("tensorflow.python.eager.context")
-    return context is not None and bool(context.executing_eagerly())
 
 
 def _in_keras() -> bool:

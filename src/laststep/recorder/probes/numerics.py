@@ -15,19 +15,22 @@ from typing import Any
 from laststep.recorder import state
 from laststep.recorder.anatomy import describe_layers, describe_optimizer, find_model, find_optimizer, remember_place
 from laststep.recorder.broadcast import find_in_frame, find_in_graph
+from laststep.recorder.exports import is_for_export, remember_function, watch_saving
 from laststep.recorder.frames import users_place
 from laststep.recorder.frozen import look_at_frozen, watch_frozen
 from laststep.recorder.guard import attempt, guard
 from laststep.recorder.imports import when_imported
 from laststep.recorder.numbers import Site
-from laststep.recorder.patch import after, before
-from laststep.recorder.probes.hand_loop import OPTIMIZERS, is_eager
+from laststep.recorder.patch import after, after_new
+from laststep.recorder.probes.hand_loop import OPTIMIZERS
 from laststep.recorder.probes.keras_fit import cheap_number
 from laststep.recorder.roles import guess_roles, operation_of, tensors_of_step
+from laststep.recorder.runtime import is_eager, trains_alone
 from laststep.recorder.sentinel import ABSENT, ASKED, Sentinel
 
 PROBE = "numerics"
 TAPE = "tensorflow.python.eager.backprop"
+SAVE = "tensorflow.python.saved_model.save"
 LOSSES = ("keras.src.losses.loss", "tf_keras.src.losses")
 LAYERS = ("keras.src.layers.layer", "tf_keras.src.engine.base_layer")
 MOST_SITES = 24
@@ -51,6 +54,7 @@ def install() -> None:
     when_imported(PROBE, TAPE, lambda module: after(PROBE, module.GradientTape, "gradient", _gradient))
     for name in LOSSES:
         when_imported(PROBE, name, lambda module: after(PROBE, module.Loss, "__call__", _lost))
+    when_imported(PROBE, SAVE, lambda module: watch_saving(PROBE, module))
     for name, (kind, method) in OPTIMIZERS.items():
         when_imported(PROBE, name, functools.partial(_watch_optimizer, kind, method))
     for name in LAYERS:
@@ -73,7 +77,7 @@ def _applied(result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def _watch_layers(module: ModuleType) -> None:
-    before(PROBE, module.Layer, "__init__", lambda layer, *args, **kwargs: remember_place(layer, sys._getframe(3)))
+    after_new(PROBE, module.Layer, lambda layer: remember_place(layer, sys._getframe(3)))
 
 
 def _lost(result: Any, loss: Any, y_true: Any, y_pred: Any, *args: Any, **kwargs: Any) -> None:
@@ -124,8 +128,9 @@ def _path(source: Any) -> str:
 def _lay(recorder: Any, frame: FrameType, names: list[str], variables: Any, grads: Any, loss: Any, losses: Any) -> None:
     tf = sys.modules["tensorflow"]
     graph = tf.compat.v1.get_default_graph()
-    if len(_sites) >= MOST_SITES or tf.distribute.get_strategy().num_replicas_in_sync != 1 or _is_exported(frame):
+    if len(_sites) >= MOST_SITES or not trains_alone() or is_for_export(frame):
         return
+    remember_function(frame)
     batch = _roles(tensors_of_step(frame, graph), [told for told in losses if told["y_pred"].graph is graph])
     optimizer = find_optimizer(frame)
     clock = _variable(getattr(optimizer, "iterations", None))
@@ -141,18 +146,6 @@ def _lay(recorder: Any, frame: FrameType, names: list[str], variables: Any, grad
         _stop.acquire()
         atexit.register(_finish)
         _thread.start_new_thread(_read_all, ())
-
-
-def _is_exported(frame: FrameType | None) -> bool:
-    """A function with a signature of its own is there to be saved; variables of ours would make that fail."""
-    for _ in range(60):
-        if frame is None:
-            return False
-        held = frame.f_locals.get("self")
-        if type(held).__name__ == "Function" and hasattr(held, "_jit_compile"):
-            return getattr(held, "input_signature", None) is not None
-        frame = frame.f_back
-    return False
 
 
 def _roles(found: dict[str, Any], losses: list[dict[str, Any]]) -> dict[str, Any]:
@@ -221,7 +214,7 @@ def _look_eagerly(
     recorder: Any, frame: FrameType, names: list[str], variables: Any, grads: Any, loss: Any, losses: Any
 ) -> None:
     global _looks, _next_eager
-    if not _on_cpu(loss) or sys.modules["tensorflow"].distribute.get_strategy().num_replicas_in_sync != 1:
+    if not _on_cpu(loss) or not trains_alone():
         _next_eager = math.inf
         return
     key = tuple(id(variable) for variable in variables)
