@@ -29,6 +29,5 @@ def train_step(features, target):
 data = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(2048, seed=4).batch(64)
 for epoch in range(16):
     pairs = [train_step(*batch) for batch in data]
-    print(
-        f"epoch {epoch + 1}: loss {np.mean([loss for loss, _ in pairs]):.0f} longest gradient {max(length for _, length in pairs):.0f}"
-    )
+    losses, lengths = zip(*pairs)
+    print(f"epoch {epoch + 1}: loss {np.mean(losses):.0f} longest gradient {max(lengths):.0f}")

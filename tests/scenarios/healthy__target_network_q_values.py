@@ -46,6 +46,5 @@ for step in range(1, 801):
         target.set_weights(online.get_weights())
     if step % 200 == 0:
         values = online(one_hot[:9]).numpy()
-        print(
-            f"step {step} value of the first place {values[0].max():.1f} right choices {(values[:, 1] > values[:, 0]).sum()} of 9"
-        )
+        right = (values[:, 1] > values[:, 0]).sum()
+        print(f"step {step} value of the first place {values[0].max():.1f} right choices {right} of 9")
