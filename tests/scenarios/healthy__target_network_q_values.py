@@ -1,4 +1,4 @@
-"""Deep Q-learning with a target network: the loss grows with the values, and that is right.
+"""Deep Q-learning with a target network that jumps every twenty steps: the loss says little, the choices are right.
 
 expect: healthy
 exit: 0
