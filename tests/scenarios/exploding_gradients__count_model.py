@@ -13,12 +13,12 @@ import tensorflow as tf
 keras.utils.set_random_seed(24)
 rng = np.random.default_rng(24)
 days = rng.normal(size=(1000, 6)).astype("float32")
-visitors = rng.poisson(np.exp(1.2 + 0.5 * days[:, 0] + 0.4 * days[:, 1])).astype("float32")
+visitors = rng.poisson(np.exp(2.2 + 0.7 * days[:, 0] + 0.5 * days[:, 1])).astype("float32")
 
 dense = keras.layers.Dense(16, activation="tanh")
 rate = keras.layers.Dense(1)
 model = keras.Sequential([keras.Input((6,)), dense, rate])
-optimizer = keras.optimizers.SGD(0.01, momentum=0.9)
+optimizer = keras.optimizers.SGD(0.01)
 
 
 @tf.function
