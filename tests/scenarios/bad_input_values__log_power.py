@@ -7,10 +7,9 @@ when: all
 """
 
 import numpy as np
-import tensorflow as tf
 import tf_keras
 
-tf.random.set_seed(8)
+tf_keras.utils.set_random_seed(8)
 np.seterr(divide="ignore")
 
 

@@ -21,6 +21,6 @@ model = keras.Sequential(
     ]
 )
 model.compile(optimizer=keras.optimizers.Adam(0.01), loss="binary_crossentropy", metrics=["accuracy"])
-model.fit(words, liked, epochs=6, batch_size=32, validation_split=0.2, verbose=2)
+model.fit(words, liked, epochs=5, batch_size=32, validation_split=0.2, verbose=2)
 silent = (model.layers[0](words).numpy() == 0).mean()
 print(f"{silent:.1f} of the activations are zero")

@@ -1,4 +1,4 @@
-"""Gradients of thousands in the first steps; clipnorm holds them, and it learns.
+"""Large gradients in the first steps; clipnorm holds them, and it learns.
 
 expect: healthy
 exit: 0

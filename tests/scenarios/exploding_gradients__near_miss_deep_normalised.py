@@ -1,4 +1,4 @@
-"""Weights of standard deviation 1 in eight layers, each followed by batch normalisation: it learns.
+"""Weights of standard deviation 1 in six layers, each followed by batch normalisation: it learns.
 
 expect: healthy
 exit: 0
