@@ -11,7 +11,6 @@ import numpy as np
 import tensorflow as tf
 
 keras.utils.set_random_seed(65)
-rng = np.random.default_rng(65)
 
 
 class Critic(keras.Model):
@@ -38,7 +37,8 @@ class Critic(keras.Model):
         return {"loss": self.mean_loss.result()}
 
 
-def episodes():
+def episodes(seed):
+    rng = np.random.default_rng(seed)
     while True:
         board = rng.choice([-1.0, 0.0, 1.0], (64, 16)).astype("float32")
         yield board, (board[:, :4].sum(axis=1) - board[:, 4:8].sum(axis=1)).astype("float32")
@@ -47,7 +47,7 @@ def episodes():
 critic = Critic()
 critic.compile(optimizer=keras.optimizers.Adam(3e-3))
 for round_ in range(5):
-    log = critic.fit(episodes(), steps_per_epoch=50, epochs=1, verbose=0).history
-    board, returns = next(episodes())
+    log = critic.fit(episodes(round_), steps_per_epoch=50, epochs=1, verbose=0).history
+    board, returns = next(episodes(100 + round_))
     away = np.mean((critic.predict(board, verbose=0)[:, 0] - returns) ** 2)
     print(f"round {round_}: loss {log['loss'][-1]:.2f}, squared error {away:.2f}")
