@@ -25,12 +25,15 @@ MOST_WEIGHTS = 64 << 20  # bytes that are copied to compare weights with those o
 class Site:
     """One place where gradients are taken: its variables, what was seen of them so far."""
 
-    def __init__(self, number: int, names: Sequence[str], references: Sequence[Any], optimizer: Any = None) -> None:
+    def __init__(
+        self, number: int, names: Sequence[str], references: Sequence[Any], missing: Sequence[str], optimizer: Any
+    ) -> None:
         self.number = number
         self.began = 0  # by how much our count of steps is ahead of the optimizer's
         self._optimizer = weakref.ref(optimizer) if optimizer is not None else lambda: None
         self.layers = [_layer(name) for name in names]
         self.names = list(names)
+        self._missing = [_layer(name) for name in missing]
         self._references = references  # weak: a model that the program lets go of is not kept by us
         self.lively: dict[int, Any] = {}
         self.tallies: dict[str, Tally] = {}
@@ -46,7 +49,7 @@ class Site:
     def is_gone(self) -> bool:
         return all(reference() is None for reference in self._references)
 
-    def take(self, step: int, loss: float, norms: Sequence[float], lively: Mapping[int, Any], batch: Any) -> None:
+    def take(self, step: int, loss: float, norms: Mapping[int, float], lively: Mapping[int, Any], batch: Any) -> None:
         """One answer of the sentinel, or one look at an eager step."""
         for at, values in lively.items():
             known = self.lively.get(at)
@@ -55,7 +58,7 @@ class Site:
             self.tallies.setdefault(name, Tally()).add(values)
         self.dependence.add(batch)
         self.ask_dependence(at_end=False)
-        bad = not math.isfinite(loss + sum(norm for norm in norms if norm >= 0 or norm != norm))
+        bad = not math.isfinite(loss + sum(norms.values()))
         now = time.monotonic()
         if self._samples < DENSE_SAMPLES or now >= self._next or (bad and not self.bad):
             self._next = now + PAUSE
@@ -70,25 +73,23 @@ class Site:
         if answer is not None and state.current is not None:
             state.current.event("dependence", site=self.number, **answer)
 
-    def _tell(self, step: int, loss: float, norms: Sequence[float], bad: bool) -> None:
+    def _tell(self, step: int, loss: float, norms: Mapping[int, float], bad: bool) -> None:
         recorder = state.current
         self._samples += 1
         if recorder is None or self._samples > MOST_SAMPLES:
             return
         weights = self._look_at_weights(step)
-        told = {"site": self.number, "step": step, "loss": _short(loss), "grads": self._by_layer(norms)}
+        grads = dict.fromkeys(self._missing) | self._by_layer(norms)
+        told = {"site": self.number, "step": step, "loss": _short(loss), "grads": grads}
         told["rate"] = current_rate(self._optimizer())
         recorder.event("numbers", **told, **weights, dead=self._dead(), bad=bad or None)
 
-    def _by_layer(self, halves: Sequence[float]) -> dict[str, float | None]:
-        """Norms; None where the loss depends on none of the layer's variables."""
-        squares: dict[str, float | None] = {}
-        for layer, half in zip(self.layers, halves, strict=True):
-            if half < 0:
-                squares.setdefault(layer, None)
-            else:
-                squares[layer] = (squares.get(layer) or 0.0) + 2 * half
-        told = {layer: None if square is None else _short(math.sqrt(square)) for layer, square in squares.items()}
+    def _by_layer(self, halves: Mapping[int, float]) -> dict[str, float]:
+        """Norms, from half the sums of squares of each variable."""
+        squares: dict[str, float] = {}
+        for at, half in halves.items():
+            squares[self.layers[at]] = squares.get(self.layers[at], 0.0) + 2 * half
+        told = {layer: _short(math.sqrt(square)) for layer, square in squares.items()}
         return dict(list(told.items())[:MOST_LAYERS])
 
     def _dead(self) -> dict[str, float]:
@@ -101,13 +102,13 @@ class Site:
         if not values:
             return {}
         halves = [_half_square(value) for value in values]
-        told: dict[str, Any] = {"weights": self._by_layer(halves)}
+        told: dict[str, Any] = {"weights": self._by_layer(dict(enumerate(halves)))}
         broken = [name for name, half in zip(self.names, halves, strict=True) if not math.isfinite(half)]
         if broken:
             told["broken"] = broken[:20]
         if self._weights is not None and step > self._weights_step:
             moved = [_half_square(new - old) for new, old in zip(values, self._weights, strict=True)]
-            told |= {"moved": self._by_layer(moved), "since": self._weights_step}
+            told |= {"moved": self._by_layer(dict(enumerate(moved))), "since": self._weights_step}
         if not broken:  # of what is broken nothing can be compared, and before it is what a replay wants
             self._weights, self._weights_step = values, step
         return told
@@ -122,7 +123,7 @@ class Site:
     def remember_weights(self, step: int) -> None:
         self._weights, self._weights_step = self._values() or None, step
 
-    def _tell_bad(self, step: int, loss: float, norms: Sequence[float], batch: Mapping[str, Any]) -> None:
+    def _tell_bad(self, step: int, loss: float, norms: Mapping[int, float], batch: Mapping[str, Any]) -> None:
         recorder = state.current
         if recorder is None:
             return
@@ -133,8 +134,8 @@ class Site:
             inputs={name: told for name, told in found.items() if told},
             data={name: told for name, told in recorder.scanned().items() if told},
             kept=bool(kept), not_kept=trouble or None, weights_of=self._weights_step if self._weights else None,
-            grads=[name for name, norm in zip(self.names, norms, strict=True) if not math.isfinite(norm)][:50],
-            finite=[name for name, norm in zip(self.names, norms, strict=True) if 0 <= norm < math.inf][:50],
+            grads=[self.names[at] for at, norm in norms.items() if not math.isfinite(norm)][:50],
+            finite=[self.names[at] for at, norm in norms.items() if math.isfinite(norm)][:50],
         )  # fmt: skip
 
     def _tell_batches(self, bad: bool) -> None:

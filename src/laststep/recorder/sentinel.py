@@ -6,7 +6,8 @@ import sys
 from typing import Any
 
 IDLE, ASKED = 0.0, 1.0  # the gate: the host sets ASKED, the step answers with IDLE
-ABSENT = -1.0  # in place of a norm: the loss does not depend on this variable
+ABSENT = -1.0  # in place of a count of steps
+FIRST_NORM = 3  # in what the host reads: whether something is bad, the loss, the optimizer's count, norms, units
 MOST_UNITS = 65536
 MOST_BATCH = 16 << 20  # bytes
 VARIABLES = "tensorflow.python.ops.resource_variable_ops"
@@ -26,7 +27,10 @@ class Sentinel:
         tf = sys.modules["tensorflow"]
         self._grads = grads
         self._clock = clock  # the optimizer's count of its steps, or None
-        self.kernels = [i for i, g in enumerate(grads) if _is_kernel(tf, g)]
+        kernels = [i for i, g in enumerate(grads) if _is_kernel(tf, g)]
+        # Whose gradients are looked at: each one costs a little in every step, so not those of biases and the like.
+        self.looked_at = kernels or [i for i, g in enumerate(grads) if g is not None]
+        self.kernels = [i for i in kernels if not hasattr(grads[i], "indices")]
         self.units = self._count_units(grads)
         self.on_gpu = bool(tf.config.list_logical_devices("GPU"))
         self.in_xla = _in_xla(tf)
@@ -34,9 +38,7 @@ class Sentinel:
         make = sys.modules[VARIABLES].ResourceVariable
         with tf.init_scope():
             self.gate = make(ASKED, dtype="float32", trainable=False, name="laststep_gate")
-            # Of its own, and written by the step alone: the host, who sets the gate, could overwrite it there.
-            self.bad = make(False, dtype="bool", trainable=False, name="laststep_bad")
-            size = 2 + len(sources) + sum(self.units.values())
+            size = FIRST_NORM + len(self.looked_at) + sum(self.units.values())
             self.out = make(tf.zeros((size,)), dtype="float32", trainable=False, name="laststep_out")
             self.kept = {name: self._room(tf, make, tensor) for name, tensor in self.batch.items()}
         with sys.modules[RECORD].stop_recording(), tf.name_scope("laststep"):
@@ -78,14 +80,15 @@ class Sentinel:
         return tf.not_equal(gate if self.on_gpu else watched * gate, 0.0)
 
     def _answer(self, tf: Any, total: Any) -> Any:
-        """What was measured of the first bad step stays."""
-        return tf.cond(self.bad.read_value(), lambda: 0, lambda: self._measure(tf, total))
+        """What was measured of the first bad step stays: the host, who sets the gate, has no say in that."""
+        return tf.cond(self.out.read_value()[0] != 0.0, lambda: 0, lambda: self._measure(tf, total))
 
     def _measure(self, tf: Any, total: Any) -> int:
-        norms = [_half_square(tf, g) if g is not None else tf.constant(ABSENT) for g in self._grads]
+        norms = [_half_square(tf, self._grads[i]) for i in self.looked_at]
         lively = [_liveliest(tf, self._grads[i]) for i in self.units]
         at = tf.cast(self._clock.read_value(), "float32") if self._clock is not None else tf.constant(ABSENT)
-        self.out.assign(tf.concat([tf.stack([total, at, *norms]), *lively], 0), read_value=False)
+        bad = tf.cast(tf.logical_not(tf.math.is_finite(total + tf.add_n(norms))), "float32")
+        self.out.assign(tf.concat([tf.stack([bad, total, at, *norms]), *lively], 0), read_value=False)
         for name, room in self.kept.items():
             tensor = self.batch[name]
             small = tf.size(tensor, out_type="int64") * tensor.dtype.size <= MOST_BATCH
@@ -93,7 +96,6 @@ class Sentinel:
                 room.assign(tensor, read_value=False)
             else:
                 room.assign(tensor[: tf.where(small, tf.shape(tensor)[0], 0)], read_value=False)
-        self.bad.assign(tf.logical_not(tf.math.is_finite(total + tf.add_n(norms))), read_value=False)
         self.gate.assign(IDLE, read_value=False)
         return 0
 
@@ -123,7 +125,9 @@ def _half_square(tf: Any, grad: Any) -> Any:
 
 
 def _is_kernel(tf: Any, grad: Any) -> bool:
-    return isinstance(grad, tf.Tensor) and grad.dtype.is_floating and (grad.shape.rank or 0) >= 2
+    """Of a table of weights; also a sparse one, of an embedding."""
+    held = grad.values if hasattr(grad, "indices") else grad
+    return isinstance(held, tf.Tensor) and held.dtype.is_floating and (held.shape.rank or 0) >= 2
 
 
 def _liveliest(tf: Any, grad: Any) -> Any:

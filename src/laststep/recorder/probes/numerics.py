@@ -26,7 +26,7 @@ from laststep.recorder.probes.hand_loop import OPTIMIZERS
 from laststep.recorder.probes.keras_fit import cheap_number
 from laststep.recorder.roles import guess_roles, operation_of, tensors_of_step
 from laststep.recorder.runtime import is_eager, trains_alone
-from laststep.recorder.sentinel import ABSENT, ASKED, Sentinel
+from laststep.recorder.sentinel import ASKED, FIRST_NORM, Sentinel
 
 PROBE = "numerics"
 TAPE = "tensorflow.python.eager.backprop"
@@ -165,8 +165,8 @@ def _new_site(
     global _count
     recorder = state.current
     _count = number = _count + 1
-    site = Site(number, names, [weakref.ref(variable) for variable in variables], optimizer)
     missing = [name for name, grad in zip(names, grads, strict=True) if grad is None]
+    site = Site(number, names, [weakref.ref(variable) for variable in variables], missing, optimizer)
     if recorder is not None:
         recorder.event(
             "gradients", site=number, where=users_place(frame), missing=missing[:100], step=recorder.count,
@@ -226,7 +226,7 @@ def _look_eagerly(
     site = _eager[key]
     if site.bad:
         return
-    norms = [ABSENT if grad is None else _half_square(grad) for grad in grads]
+    norms = {at: _half_square(grad) for at, grad in enumerate(grads) if grad is not None}
     lively = {at: _liveliest(grad) for at, grad in enumerate(grads) if _is_kernel(grad)}
     batch = {name: tensor.numpy() for name, tensor in _roles(tensors_of_step(frame, None), losses).items()}
     site.take(recorder.count + 1, float(loss) if loss.shape.rank == 0 else math.nan, norms, lively, batch)
@@ -273,7 +273,7 @@ def read_sentinels() -> None:
             if site.is_gone:
                 _sites.remove(entry)
             continue
-        if float(sentinel.gate.numpy()) == ASKED and not bool(sentinel.bad.numpy()):
+        if float(sentinel.gate.numpy()) == ASKED and not sentinel.out.numpy()[0]:
             continue
         answered = True
         _take(recorder, site, sentinel)
@@ -285,15 +285,14 @@ def read_sentinels() -> None:
 
 def _take(recorder: Any, site: Site, sentinel: Sentinel) -> None:
     out = sentinel.out.numpy()
-    count = len(site.names)
-    lively, at = {}, 2 + count
+    lively, at = {}, FIRST_NORM + len(sentinel.looked_at)
     for number, units in sentinel.units.items():
         lively[number] = out[at : at + units]
         at += units
     batch = {name: room.numpy() for name, room in sentinel.kept.items()}
-    norms = [float(value) for value in out[2 : 2 + count]]
-    step = int(out[1]) + 1 + site.began if out[1] >= 0 else recorder.count
-    site.take(step, float(out[0]), norms, lively, {name: v for name, v in batch.items() if v.size})
+    norms = dict(zip(sentinel.looked_at, (float(value) for value in out[FIRST_NORM:]), strict=False))
+    step = int(out[2]) + 1 + site.began if out[2] >= 0 else recorder.count
+    site.take(step, float(out[1]), norms, lively, {name: v for name, v in batch.items() if v.size})
 
 
 def _finish() -> None:
