@@ -64,7 +64,7 @@ def test_nobody_can_tell_the_difference(asked: Scenario, recorded: Run, bare: Ru
     assert steady(with_it.stdout, with_it.cwd) == steady(without.stdout, without.cwd)
     if asked.name not in STRIKES_ANYWHERE:
         # The program's own faulthandler shows all threads, so also our heartbeat's: the README says so.
-        beat = rb"Thread 0x\w+ \(most recent call first\):\n[^\n]*heartbeat\.py[^\n]*\n\n"
+        beat = rb"Thread 0x\w+ \(most recent call first\):\n[^\n]*(?:heartbeat|numerics)\.py[^\n]*\n\n"
         assert steady(re.sub(beat, b"", with_it.own_stderr), with_it.cwd) == steady(without.stderr, without.cwd)
 
 

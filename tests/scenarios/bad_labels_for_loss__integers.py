@@ -3,6 +3,7 @@
 expect: bad-labels-for-loss
 exit: 1
 outcome: crashed
+when: all
 """
 
 import tensorflow as tf

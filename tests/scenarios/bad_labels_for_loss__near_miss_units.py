@@ -3,6 +3,7 @@
 expect: shape-mismatch
 exit: 1
 outcome: crashed
+when: all
 """
 
 import keras

@@ -4,6 +4,7 @@ expect: callback-blocked
 exit: SIGTERM
 outcome: stopped
 stall: yes
+when: all
 """
 
 import time

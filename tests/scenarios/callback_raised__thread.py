@@ -3,6 +3,7 @@
 expect: callback-raised
 exit: 0
 outcome: stopped
+when: all
 """
 
 import threading

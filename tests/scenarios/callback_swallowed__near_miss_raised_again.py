@@ -3,6 +3,7 @@
 expect: callback-raised
 exit: 1
 outcome: crashed
+when: all
 """
 
 import logging

@@ -3,6 +3,7 @@
 expect: corrupt-record
 exit: 1
 outcome: crashed
+when: all
 """
 
 import numpy as np

@@ -3,6 +3,7 @@
 expect: cuda-kernel-failed
 exit: 1
 outcome: crashed
+when: all
 """
 
 import sys

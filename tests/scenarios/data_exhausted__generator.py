@@ -3,6 +3,7 @@
 expect: data-exhausted
 exit: 0
 outcome: finished
+when: all
 """
 
 import csv

@@ -3,6 +3,7 @@
 expect: data-exhausted
 exit: 0
 outcome: stopped
+when: all
 """
 
 import keras

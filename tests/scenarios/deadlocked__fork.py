@@ -4,6 +4,7 @@ expect: deadlocked
 exit: SIGTERM
 outcome: stopped
 stall: yes
+when: all
 """
 
 import ctypes

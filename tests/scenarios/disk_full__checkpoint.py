@@ -4,6 +4,7 @@ expect: disk-full
 exit: 1
 outcome: crashed
 needs: mounts
+when: all
 """
 
 import ctypes

@@ -3,6 +3,7 @@
 expect: dtype-mismatch
 exit: 1
 outcome: crashed
+when: all
 """
 
 import numpy as np

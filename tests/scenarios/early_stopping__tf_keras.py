@@ -3,6 +3,7 @@
 expect: early-stopping
 exit: 0
 outcome: stopped
+when: all
 """
 
 import numpy as np

@@ -5,6 +5,7 @@ The labels are rows of random numbers that do not sum to 1, so it learns nothing
 expect: healthy
 exit: 0
 outcome: finished
+when: all
 """
 
 import tensorflow as tf

@@ -3,6 +3,7 @@
 expect: finished-short
 exit: 0
 outcome: stopped
+when: all
 """
 
 import threading

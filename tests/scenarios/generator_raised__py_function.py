@@ -3,6 +3,7 @@
 expect: generator-raised
 exit: 1
 outcome: crashed
+when: all
 """
 
 import keras

@@ -4,6 +4,7 @@ expect: gpu-hardware-fault
 exit: SIGABRT
 outcome: crashed
 needs: kernel-log
+when: all
 """
 
 import os

@@ -3,6 +3,7 @@
 expect: gpu-libraries-unusable
 exit: 1
 outcome: crashed
+when: all
 """
 
 import os

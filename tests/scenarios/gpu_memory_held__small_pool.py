@@ -3,6 +3,7 @@
 expect: gpu-memory-held
 exit: 1
 outcome: crashed
+when: all
 """
 
 import os

@@ -3,6 +3,7 @@
 expect: host-allocation-failed
 exit: 1
 outcome: crashed
+when: all
 """
 
 import keras

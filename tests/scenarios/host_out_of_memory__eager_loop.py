@@ -4,6 +4,7 @@ expect: host-out-of-memory
 exit: SIGKILL
 outcome: crashed
 memory: 900M
+when: all
 """
 
 import keras

@@ -4,6 +4,7 @@ expect: healthy
 exit: 0
 outcome: finished
 memory: 1200M
+when: all
 """
 
 import subprocess

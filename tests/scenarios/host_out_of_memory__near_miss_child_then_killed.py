@@ -6,6 +6,7 @@ outcome: stopped
 memory: 1200M
 do: signal SIGKILL
 to: program
+when: all
 """
 
 import subprocess

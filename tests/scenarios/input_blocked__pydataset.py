@@ -4,6 +4,7 @@ expect: input-blocked
 exit: SIGTERM
 outcome: stopped
 stall: yes
+when: all
 """
 
 import threading

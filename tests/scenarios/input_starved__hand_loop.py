@@ -3,6 +3,7 @@
 expect: input-starved
 exit: 0
 outcome: finished
+when: all
 """
 
 import json

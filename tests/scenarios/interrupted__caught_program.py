@@ -5,6 +5,7 @@ exit: 0
 outcome: stopped
 do: signal SIGINT
 to: program
+when: all
 """
 
 import time

@@ -4,6 +4,7 @@ expect: interrupted
 exit: SIGINT
 outcome: stopped
 do: signal SIGINT
+when: all
 """
 
 import time

@@ -5,6 +5,7 @@ exit: SIGHUP
 outcome: stopped
 do: signal SIGHUP
 to: group
+when: all
 """
 
 import time

@@ -3,6 +3,7 @@
 expect: killed-by-signal
 exit: SIGKILL
 outcome: stopped
+when: all
 """
 
 import os

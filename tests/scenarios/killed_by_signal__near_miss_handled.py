@@ -4,6 +4,7 @@ expect: healthy
 exit: 0
 outcome: finished
 do: signal SIGUSR1
+when: all
 """
 
 import signal

@@ -4,6 +4,7 @@ expect: killed-by-signal
 exit: SIGUSR1
 outcome: stopped
 do: signal SIGUSR1
+when: all
 """
 
 import time

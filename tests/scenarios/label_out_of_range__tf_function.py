@@ -3,6 +3,7 @@
 expect: label-out-of-range
 exit: 1
 outcome: crashed
+when: all
 """
 
 import keras

@@ -3,6 +3,7 @@
 expect: no-gradients
 exit: 1
 outcome: crashed
+when: all
 """
 
 import tensorflow as tf

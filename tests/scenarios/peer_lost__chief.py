@@ -3,6 +3,7 @@
 expect: peer-lost
 exit: 1
 outcome: crashed
+when: all
 """
 
 import json

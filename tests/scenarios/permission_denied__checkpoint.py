@@ -3,6 +3,7 @@
 expect: permission-denied
 exit: 1
 outcome: crashed
+when: all
 """
 
 import ctypes

@@ -4,6 +4,7 @@ expect: python-blocked
 exit: SIGTERM
 outcome: stopped
 stall: yes
+when: all
 """
 
 import re

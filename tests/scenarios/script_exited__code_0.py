@@ -3,6 +3,7 @@
 expect: script-exited
 exit: 0
 outcome: stopped
+when: all
 """
 
 import numpy as np

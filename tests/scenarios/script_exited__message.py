@@ -3,6 +3,7 @@
 expect: script-exited
 exit: 1
 outcome: stopped
+when: all
 """
 
 import sys

@@ -3,6 +3,7 @@
 expect: script-exited
 exit: 3
 outcome: stopped
+when: all
 """
 
 import os

@@ -3,6 +3,7 @@
 expect: segmentation-fault
 exit: SIGSEGV
 outcome: crashed
+when: all
 """
 
 import ctypes

@@ -4,6 +4,7 @@ expect: shared-memory-full
 exit: SIGBUS
 outcome: crashed
 needs: mounts
+when: all
 """
 
 import ctypes

@@ -3,6 +3,7 @@
 expect: nan-loss
 exit: 0
 outcome: finished
+when: all
 """
 
 import keras

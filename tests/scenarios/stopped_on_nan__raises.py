@@ -3,6 +3,7 @@
 expect: stopped-on-nan
 exit: 1
 outcome: crashed
+when: all
 """
 
 import keras

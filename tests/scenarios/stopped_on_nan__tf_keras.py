@@ -3,6 +3,7 @@
 expect: stopped-on-nan
 exit: 0
 outcome: stopped
+when: all
 """
 
 import numpy as np

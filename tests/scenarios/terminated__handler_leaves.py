@@ -5,6 +5,7 @@ exit: 143
 outcome: stopped
 do: signal SIGTERM
 to: group
+when: all
 """
 
 import signal

@@ -4,6 +4,7 @@ expect: terminated
 exit: 0
 outcome: stopped
 do: signal SIGTERM
+when: all
 """
 
 import signal

@@ -5,6 +5,7 @@ exit: SIGTERM
 outcome: stopped
 do: signal SIGTERM
 to: program
+when: all
 """
 
 import time

@@ -5,6 +5,7 @@ exit: SIGTERM
 outcome: stopped
 env: LASTSTEP_SAVE_BEFORE_DEATH=1
 do: signal SIGTERM
+when: all
 """
 
 import time

@@ -3,6 +3,7 @@
 expect: time-limit-reached
 exit: 124
 outcome: stopped
+when: all
 """
 
 import os

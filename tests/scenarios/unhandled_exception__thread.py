@@ -3,6 +3,7 @@
 expect: unhandled-exception
 exit: 0
 outcome: stopped
+when: all
 """
 
 import threading

@@ -3,6 +3,7 @@
 expect: unsupported-strategy
 exit: 1
 outcome: crashed
+when: all
 """
 
 import keras

@@ -3,6 +3,7 @@
 expect: validation-data-exhausted
 exit: 0
 outcome: finished
+when: all
 """
 
 import numpy as np
