@@ -46,7 +46,8 @@ def after(probe: str, owner: Any, name: str, observe: Callable[..., None]) -> No
     original = getattr(owner, name)
     others = _observers.get(id(original)) if _is_ours(owner, name, original) else None
     if others is not None:
-        others.append((probe, observe))
+        if all(who != probe for who, _ in others):
+            others.append((probe, observe))
         return
     observers = [(probe, observe)]
 

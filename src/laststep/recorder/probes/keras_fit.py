@@ -14,8 +14,8 @@ from laststep.recorder.describe import describe_fit, describe_model, learning_ra
 from laststep.recorder.frames import handler_of, number, scalars, users_frame, users_place, users_stack
 from laststep.recorder.guard import attempt, guard
 from laststep.recorder.imports import when_imported
+from laststep.recorder.numbers.tallies import bad_values
 from laststep.recorder.patch import after
-from laststep.recorder.tallies import bad_values
 
 PROBE = "keras_fit"
 MODULES = ("keras.src.callbacks.callback_list", "tf_keras.src.callbacks")

@@ -13,20 +13,26 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from laststep.recorder import state
-from laststep.recorder.anatomy import describe_layers, describe_optimizer, find_model, find_optimizer, remember_place
-from laststep.recorder.broadcast import find_in_frame, find_in_graph
-from laststep.recorder.exports import is_for_export, remember_function, watch_saving
 from laststep.recorder.frames import users_place
-from laststep.recorder.frozen import look_at_frozen, watch_frozen
 from laststep.recorder.guard import attempt, guard
 from laststep.recorder.imports import when_imported
-from laststep.recorder.numbers import Site
+from laststep.recorder.numbers.anatomy import (
+    describe_layers,
+    describe_optimizer,
+    find_model,
+    find_optimizer,
+    remember_place,
+)
+from laststep.recorder.numbers.broadcast import find_in_frame, find_in_graph
+from laststep.recorder.numbers.exports import is_for_export, remember_function, watch_saving
+from laststep.recorder.numbers.frozen import look_at_frozen, watch_frozen
+from laststep.recorder.numbers.roles import guess_roles, operation_of, tensors_of_step
+from laststep.recorder.numbers.sentinel import ASKED, FIRST_NORM, Sentinel
+from laststep.recorder.numbers.site import Site
 from laststep.recorder.patch import after, after_new
 from laststep.recorder.probes.hand_loop import OPTIMIZERS
 from laststep.recorder.probes.keras_fit import cheap_number
-from laststep.recorder.roles import guess_roles, operation_of, tensors_of_step
 from laststep.recorder.runtime import is_eager, trains_alone
-from laststep.recorder.sentinel import ASKED, FIRST_NORM, Sentinel
 
 PROBE = "numerics"
 TAPE = "tensorflow.python.eager.backprop"
@@ -278,6 +284,8 @@ def read_sentinels() -> None:
         answered = True
         _take(recorder, site, sentinel)
         if not site.bad:
+            if sentinel.out.numpy()[0]:  # it was nothing: the next one counts
+                sentinel.out.assign(sys.modules["numpy"].zeros(sentinel.out.shape, "float32"), read_value=False)
             sentinel.gate.assign(ASKED, read_value=False)
     _looks += answered
     look_at_frozen()

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from laststep.recorder import state
-from laststep.recorder.anatomy import current_rate
-from laststep.recorder.dependence import Dependence
 from laststep.recorder.guard import attempt
-from laststep.recorder.kept import keep
-from laststep.recorder.tallies import Tally, bad_values
+from laststep.recorder.numbers.anatomy import current_rate
+from laststep.recorder.numbers.dependence import Dependence
+from laststep.recorder.numbers.kept import keep
+from laststep.recorder.numbers.tallies import Tally, bad_values
 
 MOST_LAYERS = 100
 MOST_SAMPLES = 600  # of one site: the first ones, then one each while
@@ -31,6 +31,7 @@ class Site:
         self.number = number
         self.began = 0  # by how much our count of steps is ahead of the optimizer's
         self._optimizer = weakref.ref(optimizer) if optimizer is not None else lambda: None
+        self._scales_loss = getattr(optimizer, "inner_optimizer", None) is not None
         self.layers = [_layer(name) for name in names]
         self.names = list(names)
         self._missing = [_layer(name) for name in missing]
@@ -59,6 +60,8 @@ class Site:
         self.dependence.add(batch)
         self.ask_dependence(at_end=False)
         bad = not math.isfinite(loss + sum(norms.values()))
+        if bad and self._scales_loss and not math.isnan(loss) and not any(map(bad_values, batch.values())):
+            return  # a scale that is too high for once: the optimizer leaves this step out by itself
         now = time.monotonic()
         if self._samples < DENSE_SAMPLES or now >= self._next or (bad and not self.bad):
             self._next = now + PAUSE

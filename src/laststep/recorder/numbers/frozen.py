@@ -11,7 +11,7 @@ from typing import Any
 
 from laststep.recorder import state
 from laststep.recorder.frames import is_users
-from laststep.recorder.roles import frames_of_step
+from laststep.recorder.numbers.roles import frames_of_step
 
 MOST = 200
 GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")

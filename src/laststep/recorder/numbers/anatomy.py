@@ -9,7 +9,7 @@ from typing import Any
 
 from laststep.recorder.frames import is_users, users_place
 from laststep.recorder.guard import attempt
-from laststep.recorder.roles import frames_of_step
+from laststep.recorder.numbers.roles import frames_of_step
 
 AUTOGRAPH = "__autograph_generated_file"
 MOST_LAYERS = 200

@@ -1,0 +1,1 @@
+"""The numbers of a training step: what is laid into it, and what the host makes of what it reads."""

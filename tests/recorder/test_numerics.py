@@ -1,0 +1,233 @@
+"""The numbers of a step: the first bad one caught in the act, in every way to train. Real programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from real import line_of, record
+
+from laststep.run import Run
+
+pytestmark = pytest.mark.slow
+LOOPS = """
+import numpy as np
+import tensorflow as tf
+import keras
+x = np.random.default_rng(3).random((320, 8), dtype="float32")
+y = x.sum(axis=1, keepdims=True)
+x[230, 5] = np.inf
+names = []
+
+def loop(name, kind, with_object):
+    keras.utils.set_random_seed(1)
+    model = keras.Sequential([keras.layers.Dense(16, activation="tanh"), keras.layers.Dense(1)], name=name)
+    optimizer, mse = keras.optimizers.Adam(), keras.losses.MeanSquaredError()
+    model.build((None, 8))
+    def step(xb, yb):
+        with tf.GradientTape() as tape:
+            out = model(xb, training=True)
+            loss = mse(yb, out) if with_object else tf.reduce_mean((out - yb) ** 2)
+        grads = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(grads, model.trainable_variables))
+        return loss
+    run = {"graph": tf.function, "xla": tf.function(jit_compile=True), "eager": lambda f: f}[kind](step)
+    for xb, yb in tf.data.Dataset.from_tensor_slices((x, y)).batch(32):
+        run(xb, yb)
+    time.sleep(0.6)
+
+loop("graph", "graph", False)
+loop("object", "graph", True)
+loop("xla", "xla", True)
+loop("eager", "eager", False)
+say("done")
+"""
+FIT = """
+import numpy as np
+import keras
+{first}
+x = np.random.default_rng(3).random((320, 8), dtype="float32")
+y = (x.sum(axis=1) > 4).astype("int32")
+x[230, 5] = np.nan
+keras.utils.set_random_seed(1)
+model = keras.Sequential([
+    keras.layers.Dense(16, activation="relu"),
+    keras.layers.Dense(2, activation="softmax"),  # <- last
+])
+model.compile("adam", "sparse_categorical_crossentropy")
+model.fit(x, y, batch_size=32, shuffle=False, epochs=2, verbose=0)
+say("done")
+"""
+HEALTHY = """
+import numpy as np
+import tensorflow as tf
+import keras
+rng = np.random.default_rng(3)
+
+# half precision: the first scale is too high on purpose, and steps are left out until it fits
+keras.mixed_precision.set_global_policy("mixed_float16")
+x = rng.random((256, 8), dtype="float32")
+model = keras.Sequential([keras.layers.Dense(16, activation="relu"), keras.layers.Dense(1, dtype="float32")])
+scaled = keras.mixed_precision.LossScaleOptimizer(keras.optimizers.Adam(), initial_scale=2.0**40)
+model.compile(scaled, "mse")
+model.fit(x, x.sum(axis=1), epochs=2, verbose=0)
+keras.mixed_precision.set_global_policy("float32")
+
+# words, whose gradients are sparse
+words = keras.Sequential([keras.layers.Embedding(1000, 8), keras.layers.GlobalAveragePooling1D(),
+                          keras.layers.Dense(1, activation="sigmoid")])
+words.compile("adam", "binary_crossentropy")
+tokens = rng.integers(0, 1000, (256, 12))
+words.fit(tokens, (tokens < 500).mean(axis=1) > 0.5, verbose=0)
+
+# a gradient penalty: a gradient by an input inside another one
+critic = keras.Sequential([keras.Input((8,)), keras.layers.Dense(16, activation="tanh"), keras.layers.Dense(1)])
+adam = keras.optimizers.Adam()
+@tf.function
+def step(batch):
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            inner.watch(batch)
+            score = critic(batch)
+        slope = inner.gradient(score, batch)
+        loss = tf.reduce_mean(score) + tf.reduce_mean((tf.norm(slope, axis=1) - 1) ** 2)
+    adam.apply_gradients(zip(outer.gradient(loss, critic.trainable_variables), critic.trainable_variables))
+    return loss
+for _ in range(20):
+    step(tf.constant(x))
+say("done")
+"""
+SAVED = """
+import numpy as np
+import tensorflow as tf
+import keras
+x = np.random.default_rng(3).random((64, 8), dtype="float32")
+y = x.sum(axis=1, keepdims=True)
+
+class Module(tf.Module):
+    def __init__(self):
+        self.w = tf.Variable(tf.zeros((8, 1)))
+    @tf.function
+    def train(self, xb, yb):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((xb @ self.w - yb) ** 2)
+        self.w.assign_sub(0.1 * tape.gradient(loss, self.w))
+        return loss
+    @tf.function(input_signature=[tf.TensorSpec((None, 8)), tf.TensorSpec((None, 1))])
+    def signed(self, xb, yb):
+        return self.train(xb, yb)
+
+module = Module()
+for _ in range(5):
+    module.train(tf.constant(x), tf.constant(y))
+    module.signed(tf.constant(x), tf.constant(y))
+tf.saved_model.save(module, "module", signatures={"train": module.signed})
+loaded = tf.saved_model.load("module")
+say("module", loss=float(loaded.train(tf.constant(x), tf.constant(y))),
+    names=[name for name, _ in tf.train.list_variables("module/variables/variables")])
+
+class Own(keras.layers.Layer):  # has no __init__ of its own
+    def call(self, x):
+        return x * 2
+model = keras.Sequential([keras.Input((8,)), Own(name="own"), keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(x, y, verbose=0)
+model.export("exported", verbose=False)
+model.save("model.keras")
+tf.saved_model.save(model, "saved")
+model.fit(x, y, verbose=0)
+again = keras.models.load_model("model.keras", custom_objects={"Own": Own})
+say("model", same=bool(np.allclose(again.predict(x, verbose=0), again.predict(x, verbose=0))))
+"""
+FROZEN = """
+import numpy as np
+import tensorflow as tf
+import keras
+x = np.random.default_rng(3).random((64, 8), dtype="float32")
+y = x.sum(axis=1)
+w = tf.Variable(tf.zeros((8, 1)))
+rate, scale = 0.1, 1.0
+
+@tf.function
+def step(xb, yb):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((yb - xb @ w) ** 2) * scale
+    w.assign_sub(rate * tape.gradient(loss, w))  # <- frozen
+    return loss
+
+for epoch in range(30):
+    step(tf.constant(x), tf.constant(y))
+    rate *= 0.9
+    time.sleep(0.02)
+say("done")
+"""
+
+
+def bad(run: Run) -> dict[str, dict[str, Any]]:
+    """The bad numbers, by the name of the model."""
+    models = {event.get("site"): event.get("model", {}).get("name") for event in run.all("gradients")}
+    return {str(models[event.get("site")]): dict(event.data) for event in run.all("bad-number")}
+
+
+def test_every_kind_of_loop_catches_the_batch_in_the_act(tmp_path: Path) -> None:
+    _, run = record(tmp_path, LOOPS)
+    found = bad(run)
+    assert set(found) == {"graph", "object", "xla", "eager"}
+    for name, told in found.items():
+        (given,) = (value for key, value in told["inputs"].items() if key.startswith("x/"))
+        assert (given["inf"], given["samples"], given["features"]) == (1, [6], [5]), name
+    # Counted by each optimizer, from the loop's own first step on; the recorder counts all loops' steps together.
+    assert [told["step"] for told in found.values()] == [8, 18, 28, 38]
+
+
+def test_a_nan_that_a_fused_relu_swallows_is_seen_and_found_in_the_data(tmp_path: Path) -> None:
+    _, run = record(tmp_path, FIT.format(first=""))
+    (event,) = run.all("bad-number")
+    assert (event.get("step"), event.get("inputs")["x"]["samples"]) == (8, [6])
+    assert event.get("data")["x"] == {
+        "nan": 1, "inf": 0, "of": 2560, "samples": [230], "features": [5], "shape": [320, 8]
+    }  # fmt: skip
+    assert run.folder is not None
+    with np.load(run.folder / "kept.npz", allow_pickle=False) as kept:
+        assert np.isnan(kept["batch/x"][6, 5])
+        assert all(np.isfinite(kept[name]).all() for name in kept if name.startswith("weights/"))
+        assert len([name for name in kept if name.startswith("weights/")]) == 4
+    looked_at = run.all("numbers")[0].get("site")
+    site = next(event for event in run.all("gradients") if event.get("site") == looked_at)
+    assert site.get("losses")[0] | {"made_by": "Softmax", "from_logits": None} == site.get("losses")[0]
+    last = site.get("model")["layers"][-1]
+    assert (last["activation"], last["where"]["line"]) == ("softmax", line_of(FIT.format(first=""), "last"))
+
+
+def test_private_data_is_not_kept(tmp_path: Path) -> None:
+    _, run = record(tmp_path, FIT.format(first=""), LASTSTEP_KEEP_LAST_BATCH="0")
+    assert run.folder is not None
+    assert [path.name for path in run.folder.iterdir() if "kept" in path.name] == []
+    assert run.all("bad-number")[0].get("kept") is False
+
+
+def test_healthy_numbers_are_not_bad(tmp_path: Path) -> None:
+    _, run = record(tmp_path, HEALTHY)
+    assert bad(run) == {}
+    looked_at = {event.get("site") for event in run.all("numbers")}
+    sparse = [event for event in run.all("gradients") if "embedding" in str(event.get("variables"))]
+    assert looked_at & {event.get("site") for event in sparse}
+
+
+def test_what_is_saved_holds_nothing_of_ours(tmp_path: Path) -> None:
+    said, run = record(tmp_path, SAVED)
+    assert run.all("numbers")
+    assert not [name for name in said["module"]["names"] if "laststep" in name]
+    (tmp_path / "bare").mkdir()
+    bare, _ = record(tmp_path / "bare", SAVED, recorded=False)
+    assert said == bare
+
+
+def test_a_number_that_the_trace_froze_and_targets_that_were_broadcast(tmp_path: Path) -> None:
+    _, run = record(tmp_path, FROZEN)
+    (stale,) = run.all("stale")
+    assert (stale.get("name"), stale.get("line"), stale.get("before")) == ("rate", line_of(FROZEN, "frozen"), 0.1)
+    met = run.all("gradients")[-1].get("broadcast")
+    assert met == {"op": "Sub", "shapes": [[64], [64, 1]], "out": [64, 64]}
