@@ -58,6 +58,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "exit-call": "the program asked to leave: sys.exit, os._exit",
         "signal-sent": "the program sent a signal to itself",
         "exiting": "the interpreter reached its normal end",
+        "replayed": "the bad step run again: the operation that made the first bad number, or why it could not be",
         "side-run": "in a side run of `laststep probe`: it began, it is not supported here and why, it ended",
         "change": "a change of the input pipeline that the side run tries, or does not try and why",
         "turn": "steps and seconds of training on one pipeline, in one round of a side run",

@@ -282,16 +282,17 @@ def read_sentinels() -> None:
         if float(sentinel.gate.numpy()) == ASKED and not sentinel.out.numpy()[0]:
             continue
         answered = True
-        _take(recorder, site, sentinel)
+        was_bad = _take(recorder, site, sentinel)
         if not site.bad:
-            if sentinel.out.numpy()[0]:  # it was nothing: the next one counts
+            if was_bad:  # it was nothing: the next one counts
                 sentinel.out.assign(sys.modules["numpy"].zeros(sentinel.out.shape, "float32"), read_value=False)
             sentinel.gate.assign(ASKED, read_value=False)
     _looks += answered
     look_at_frozen()
 
 
-def _take(recorder: Any, site: Site, sentinel: Sentinel) -> None:
+def _take(recorder: Any, site: Site, sentinel: Sentinel) -> bool:
+    """Whether the step called what it measured bad. A bad step that comes just now is taken the next time."""
     out = sentinel.out.numpy()
     lively, at = {}, FIRST_NORM + len(sentinel.looked_at)
     for number, units in sentinel.units.items():
@@ -301,6 +302,7 @@ def _take(recorder: Any, site: Site, sentinel: Sentinel) -> None:
     norms = dict(zip(sentinel.looked_at, (float(value) for value in out[FIRST_NORM:]), strict=False))
     step = int(out[2]) + 1 + site.began if out[2] >= 0 else recorder.count
     site.take(step, float(out[1]), norms, lively, {name: v for name, v in batch.items() if v.size})
+    return bool(out[0])
 
 
 def _finish() -> None:

@@ -1,0 +1,76 @@
+"""run the first bad step again: which operation made the NaN"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from laststep.blackbox.folder import find_run
+from laststep.commands._side import last_words, side_run, why_not
+from laststep.event import Event
+from laststep.run import DamagedRun, Run
+from laststep.settings import read_settings
+
+EXAMPLES = ("laststep replay             of the newest run here", "laststep replay 20261116-12  of another one")
+KEPT = "kept.npz"
+SECONDS = 120.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", nargs="?", help="a run's id, its beginning, or a run folder (default: the newest)")
+    parser.add_argument("--json", action="store_true", help="for programs, on standard output")
+    parser.add_argument("--dir", help="where the run folders are")
+
+
+def run(asked: argparse.Namespace) -> int:
+    recorded = Run.load(find_run(asked.run, read_settings({"dir": asked.dir}).dir))
+    bad = recorded.first("bad-number")
+    refusal = _nothing_to_replay(recorded, bad) or why_not(recorded)
+    if refusal or bad is None or recorded.folder is None:
+        print(f"laststep: {refusal}", file=sys.stderr)
+        return 2
+    print(
+        f"laststep: starting it again: {' '.join(recorded.command)}\n"
+        "laststep: what it does before its first step is done again, and nothing after it",
+        file=sys.stderr, flush=True,
+    )  # fmt: skip
+    folder = Path(tempfile.mkdtemp(prefix="laststep-replay-"))
+    try:
+        kept = str((recorded.folder / KEPT).resolve())
+        in_time = side_run(recorded, folder, SECONDS, {"replay": kept})
+        return _tell(asked, recorded, bad, folder, in_time)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _nothing_to_replay(recorded: Run, bad: Event | None) -> str:
+    if bad is None:
+        return f"{recorded.id} has no bad step: no NaN and no Inf was seen in it"
+    if recorded.folder is None or not (recorded.folder / KEPT).is_file():
+        return f"of the bad step of {recorded.id} nothing was kept (too large, or --keep-last-batch 0)"
+    return ""
+
+
+def _tell(asked: argparse.Namespace, recorded: Run, bad: Event, folder: Path, in_time: bool) -> int:
+    from laststep.commands.why import terminal_settings
+    from laststep.reports import replay
+
+    try:
+        told = Run.load(folder).last("replayed")
+    except DamagedRun:
+        told = None
+    if told is None:
+        late = "" if in_time else " in time"
+        print(f"laststep: the program did not come to its first step{late}; its last words:", file=sys.stderr)
+        print(last_words(folder), file=sys.stderr)
+        return 2
+    if asked.json:
+        print(json.dumps({"run": recorded.id, "bad": dict(bad.data), "replayed": dict(told.data)}))
+    else:
+        width, colour = terminal_settings(sys.stdout)
+        sys.stdout.write(replay.page(recorded, bad, told, width, colour))
+    return 0 if told.get("origin") or told.get("inputs") else 1
