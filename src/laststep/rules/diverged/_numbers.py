@@ -1,0 +1,487 @@
+"""The numbers of training as the rules read them: where gradients are taken, how the loss went, how large a step is."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from laststep.event import Event
+from laststep.finding import Evidence, Place
+from laststep.reports import words
+from laststep.rules._shared import fit_place
+from laststep.run import Run
+
+SYMPTOMS = ("nan-loss", "loss-not-improving")  # what a cause of these comes before
+# What Keras takes when nothing is asked for. Ten times as much is no longer ordinary.
+DEFAULT_RATES = {"SGD": 0.01, "Ftrl": 0.001, "Adadelta": 0.001}
+DEFAULT_RATE = 0.001
+UNORDINARY = 10.0
+ENOUGH_STEPS = 40  # with fewer nothing can be said about what was learnt
+NOTHING_LEARNT = 0.97  # of the loss that one constant answer would give
+FLAT = 0.95  # of the first loss
+HUGE = 1e15  # no loss that means something
+HALF = ("float16", "mixed_float16")
+SCALERS = ("BatchNormalization", "LayerNormalization", "Normalization", "Rescaling", "GroupNormalization", "Embedding",
+           "UnitNormalization", "Discretization", "Hashing", "IntegerLookup", "CategoryEncoding")  # fmt: skip
+PLAIN = ("InputLayer", "Flatten", "Reshape", "Permute", "Dropout", "Masking", "ZeroPadding2D", "Sequential")
+
+
+def number(value: Any) -> float:
+    """A number of the record; NaN for what is none."""
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else math.nan
+
+
+def numbers_in(value: Any) -> dict[str, float]:
+    return {str(key): number(item) for key, item in value.items()} if isinstance(value, dict) else {}
+
+
+def length(values: Iterable[float]) -> float:
+    return math.sqrt(sum(value * value for value in values))
+
+
+def tell(value: float) -> str:
+    """1,234 · 0.0123 · 3.2e+05: as short as it can be said."""
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"
+
+
+@dataclass(frozen=True)
+class Site:
+    """One place where gradients are taken, however often it was traced."""
+
+    run: Run
+    made: Event
+    looks: tuple[Event, ...]
+    batches: tuple[Event, ...]
+    bad: Event | None
+
+    @property
+    def good(self) -> list[Event]:
+        """The looks before the first bad step."""
+        return [look for look in self.looks if not look.get("bad") and math.isfinite(self.gradient(look))]
+
+    @property
+    def tensors(self) -> dict[str, dict[str, Any]]:
+        held = self.batches[-1].get("tensors") if self.batches else None
+        return {str(name): told for name, told in held.items() if isinstance(told, dict)} if held else {}
+
+    @property
+    def inputs(self) -> dict[str, dict[str, Any]]:
+        return {name: told for name, told in self.tensors.items() if name == "x" or name.startswith("x/")}
+
+    @property
+    def described(self) -> list[dict[str, Any]]:
+        model = self.made.get("model")
+        layers = model.get("layers") if isinstance(model, dict) else None
+        return [layer for layer in layers or [] if isinstance(layer, dict)]
+
+    @property
+    def losses(self) -> list[dict[str, Any]]:
+        return [loss for loss in self.made.get("losses") or [] if isinstance(loss, dict)]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What is known of the optimizer: that of the fit, as it was compiled, or that of the loop."""
+        own = self.made.get("optimizer")
+        asked = self.run.fit.began.get("optimizer") if self.run.fit else None
+        return (asked if isinstance(asked, dict) else {}) | {
+            key: value for key, value in (own if isinstance(own, dict) else {}).items() if value is not None
+        }
+
+    @property
+    def optimizer(self) -> str:
+        return str(self.settings.get("inner") or self.settings.get("class") or "")
+
+    @property
+    def scales_loss(self) -> bool:
+        return bool(self.settings.get("scales_loss") or self.settings.get("inner"))
+
+    @property
+    def is_half(self) -> bool:
+        """Whether layers compute in float16, which ends at 65,504."""
+        return any(layer.get("dtype") in HALF for layer in self.described) or any(
+            loss.get("y_pred_dtype") == "float16" for loss in self.losses
+        )
+
+    @property
+    def where(self) -> Place | None:
+        return fit_place(self.run) or self.made.get("where")
+
+    @property
+    def steps(self) -> int:
+        done = self.run.steps[-1].number if self.run.steps else 0
+        return int(max(done, *(number(look.get("step")) or 0 for look in self.looks), 0))
+
+    def gradient(self, look: Event) -> float:
+        return length(value for value in numbers_in(look.get("grads")).values() if value == value or look.get("bad"))
+
+    def weight(self, look: Event) -> float:
+        """The length of all weights; as Keras would draw them where they were no numbers any more at the look."""
+        held = numbers_in(look.get("weights"))
+        return length(value if math.isfinite(value) else self.usual(layer) for layer, value in held.items())
+
+    def size(self, layer: str) -> int:
+        """How many numbers a layer has that are trained."""
+        return sum(math.prod(shape) for name, shape in self.shapes.items() if name.rpartition("/")[0] == layer)
+
+    @property
+    def shapes(self) -> dict[str, list[int]]:
+        told = [item for item in self.made.get("variables") or [] if isinstance(item, dict)]
+        return {str(item.get("name")): item["shape"] for item in told if _is_shape(item.get("shape"))}
+
+    def usual(self, layer: str) -> float:
+        """The length of a layer's weights as Keras would draw them (Glorot)."""
+        squares = 0.0
+        for name, shape in self.shapes.items():
+            if name.rpartition("/")[0] == layer:
+                squares += _usual_square(name, shape)
+        return math.sqrt(squares)
+
+    def layer(self, name: str) -> dict[str, Any]:
+        """What is known of the layer that holds these variables."""
+        for layer in self.described:
+            if any(str(weight).rpartition("/")[0] == name for weight in layer.get("weights") or []):
+                return layer
+        return {}
+
+    def place(self, name: str) -> Place | None:
+        return self.layer(name).get("where") or self.where
+
+    def activation_after(self, name: str) -> str:
+        """The activation of this layer, its own or that of the layers after it that have no weights."""
+        at = next((i for i, layer in enumerate(self.described) if layer is self.layer(name)), None)
+        for layer in self.described[at:] if at is not None else ():
+            told = str(layer.get("activation") or "")
+            if told not in ("", "linear"):
+                return told
+            if layer.get("class") in ("ReLU", "LeakyReLU", "PReLU", "ELU", "Softmax"):
+                return str(layer["class"]).lower()
+        return ""
+
+    def rate(self, look: Event) -> float:
+        rate = number(look.get("rate"))
+        return rate if math.isfinite(rate) else number(self.settings.get("learning_rate"))
+
+    @property
+    def default_rate(self) -> float:
+        return DEFAULT_RATES.get(self.optimizer, DEFAULT_RATE)
+
+    def is_high(self, rate: float) -> bool:
+        return rate > 1.001 * UNORDINARY * self.default_rate
+
+    def stride(self, look: Event) -> float:
+        """By how much a step changes the weights, as a part of their length; NaN where that is not known."""
+        grads, rate = numbers_in(look.get("grads")), self.rate(look)
+        long = self.weight(look)
+        if not long or not math.isfinite(rate) or not self.optimizer:
+            return math.nan
+        if self.optimizer != "SGD":  # each number of them moves by about the rate
+            return rate * math.sqrt(sum(self.size(layer) for layer in grads)) / long
+        if any(number(self.settings.get(name)) > 0 for name in ("clipnorm", "global_clipnorm")):
+            return rate / long
+        momentum = number(self.settings.get("momentum"))
+        return rate * self.gradient(look) / long / (1 - momentum if 0 < momentum < 1 else 1)
+
+
+def _is_shape(shape: Any) -> bool:
+    return isinstance(shape, list) and all(isinstance(part, int) for part in shape)
+
+
+def _usual_square(name: str, shape: Sequence[int]) -> float:
+    if len(shape) < 2:
+        return float(math.prod(shape)) if name.rpartition("/")[2] == "gamma" else 0.0
+    around = math.prod(shape[:-2])
+    return math.prod(shape) * 2 / (around * (shape[-2] + shape[-1]) or 1)
+
+
+def sites_of(run: Run) -> list[Site]:
+    """Each place where gradients were taken and looked at; a function that was traced twice is one place."""
+    looks: dict[Any, list[Event]] = {}
+    for look in run.all("numbers"):
+        looks.setdefault(look.get("site"), []).append(look)
+    groups: dict[str, list[Event]] = {}
+    for made in run.all("gradients"):
+        if made.get("site") in looks:
+            names = [item.get("name") for item in made.get("variables") or [] if isinstance(item, dict)]
+            groups.setdefault(repr((made.get("where"), names, _fit_at(run, made))), []).append(made)
+    return [_join(run, group, looks) for group in groups.values()]
+
+
+def _fit_at(run: Run, made: Event) -> int:
+    return sum(fit.began.time <= made.time for fit in run.fits)
+
+
+def _join(run: Run, group: list[Event], looks: Mapping[Any, list[Event]]) -> Site:
+    ids = [made.get("site") for made in group]
+    seen = sorted((look for site in ids for look in looks[site]), key=lambda look: look.time)
+    batches = [event for event in run.all("batch") if event.get("site") in ids]
+    bad = [event for event in run.all("bad-number") if event.get("site") in ids]
+    return Site(
+        run, group[0], tuple(seen), tuple(sorted(batches, key=lambda event: number(event.get("batches")))),
+        min(bad, key=lambda event: event.time, default=None),
+    )  # fmt: skip
+
+
+def bad_site(run: Run) -> Site | None:
+    """Where the first number was that is none, if it did harm: a loss scale's trial that is skipped does none."""
+    sites = [site for site in sites_of(run) if site.bad is not None]
+    first = min(sites, key=lambda site: site.bad.time if site.bad else 0.0, default=None)
+    return first if first is not None and (not first.scales_loss or ends_bad(run, first)) else None
+
+
+def ends_bad(run: Run, site: Site) -> bool:
+    """Whether the last that is known of the loss or the weights is no number."""
+    last = run.last("epoch")
+    loss = number((last.get("metrics") or {}).get("loss")) if last is not None else math.nan
+    if last is not None and "loss" in (last.get("metrics") or {}):
+        return not math.isfinite(loss)
+    return bool(site.looks and site.looks[-1].get("broken")) or not math.isfinite(_loss(site.looks[-1]))
+
+
+def _loss(look: Event) -> float:
+    return number(look.get("loss"))
+
+
+def steady_site(run: Run) -> Site | None:
+    """The site of a run without bad numbers: the last one; none where several train at the same time (a GAN)."""
+    sites = sites_of(run)
+    if not sites or bad_site(run) is not None:
+        return None
+    last = sites[-1]
+    begins = last.looks[0].time
+    beside = any(site.looks[-1].time > begins and len(site.looks) > 2 for site in sites[:-1])
+    return None if beside or last.steps < ENOUGH_STEPS or len(last.looks) < 3 else last
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """That training does not work, and how it shows."""
+
+    says: str
+    events: tuple[Event, ...]
+    curve: tuple[float, ...]
+    first: float
+    last: float
+    floor: float  # the loss that one constant answer would give; NaN where that is not known
+
+    @property
+    def evidence(self) -> Evidence:
+        return Evidence(self.says, self.events, self.curve)
+
+
+def trouble_of(site: Site) -> Trouble | None:
+    """That it learns nothing: no better than one constant answer, or no better than at its beginning."""
+    curve, events = curve_of(site)
+    if len(curve) < 3:
+        return None
+    last = statistics.median(curve[-max(1, len(curve) // 4) :])
+    first = statistics.median(curve[: max(1, len(curve) // 10)])
+    floor = constant_loss(site)
+    if math.isfinite(floor) and floor > 0:
+        if last < NOTHING_LEARNT * floor or _is_accurate(site):
+            return None
+        told = f"the loss ended at {tell(last)}; always giving the same answer would reach {tell(floor)}"
+        return Trouble(told, events, tuple(curve), first, last, floor)
+    if not last > FLAT * first or first < 0:
+        return None
+    return Trouble(f"the loss was {tell(first)} at first and {tell(last)} at the end", events, tuple(curve), first,
+                   last, math.nan)  # fmt: skip
+
+
+def curve_of(site: Site) -> tuple[list[float], tuple[Event, ...]]:
+    """The loss over time: of each epoch where a fit tells it, otherwise of the steps that were looked at."""
+    fit = site.run.fit
+    epochs = [epoch for epoch in fit.epochs if "loss" in (epoch.get("metrics") or {})] if fit else []
+    told = [number(epoch.get("metrics")["loss"]) for epoch in epochs]
+    looked = [] if site.scales_loss else [_loss(look) for look in site.good]
+    chosen, events = (told, (epochs[-1],)) if len(told) >= 3 else (looked, site.looks[-1:])
+    return [value for value in chosen if math.isfinite(value)], tuple(events)
+
+
+def _is_accurate(site: Site) -> bool:
+    """An accuracy well above that of the commonest answer."""
+    fit = site.run.fit
+    metrics = (fit.epochs[-1].get("metrics") or {}) if fit and fit.epochs else {}
+    best = max((number(value) for name, value in metrics.items() if "acc" in name), default=math.nan)
+    return best > chance(site) + 0.15
+
+
+def chance(site: Site) -> float:
+    """How often the commonest answer is right."""
+    y = site.tensors.get("y", {})
+    kinds = y.get("distinct") or []
+    if y.get("one_hot") and y.get("column_means"):
+        return max(y["column_means"])
+    mean = number(y.get("mean"))
+    if kinds == [0.0, 1.0] and math.isfinite(mean):
+        return max(mean, 1 - mean)
+    return 1 / len(kinds) if kinds else 1.0
+
+
+def constant_loss(site: Site) -> float:
+    """The loss that a model reaches which gives the same answer for every sample; NaN where that is not known."""
+    y = site.tensors.get("y")
+    names = {str(loss.get("name")) for loss in site.losses}
+    if y is None or len(names) != 1 or len(site.losses) != 1 or "sample_weight" in site.tensors:
+        return math.nan
+    name = names.pop().lower().replace("_", "")
+    spread, mean, kinds = number(y.get("std")), number(y.get("mean")), y.get("distinct") or []
+    columns = [number(value) for value in y.get("column_stds") or []] or [spread]
+    if name in ("meansquarederror", "mse"):
+        return sum(value * value for value in columns) / len(columns)
+    if name in ("meanabsoluteerror", "mae"):
+        return 0.8 * sum(columns) / len(columns)  # that of a normal distribution; of others it is less
+    if name == "binarycrossentropy" and number(y.get("low")) >= 0 and number(y.get("high")) <= 1:
+        means = [number(value) for value in y.get("column_means") or []] or [mean]
+        return sum(_entropy(value) + _entropy(1 - value) for value in means) / len(means)
+    if name == "sparsecategoricalcrossentropy" and kinds and y.get("whole"):
+        return math.log(len(kinds))
+    if name == "categoricalcrossentropy" and y.get("one_hot"):
+        return sum(_entropy(number(value)) for value in y.get("column_means") or [])
+    return math.nan
+
+
+def _entropy(share: float) -> float:
+    return -share * math.log(share) if 0 < share < 1 else 0.0
+
+
+def grew(site: Site) -> str:
+    """What became too large before the first bad step, or with it; "" where all was of an ordinary size."""
+    return next((sign for sign in (_loss_grew(site), _norms_grew(site), _guess_grew(site), _long_stride(site)) if sign), "")
+
+
+def _loss_grew(site: Site) -> str:
+    bad = number(site.bad.get("step")) if site.bad is not None else math.inf
+    before = [step.loss for step in site.run.steps if step.number < bad and math.isfinite(step.loss)]
+    before = before if len(before) > 1 else [_loss(look) for look in site.good]
+    at = number(site.bad.get("loss")) if site.bad is not None else math.nan
+    losses = before + ([at] if math.isfinite(at) else [])
+    if not losses:
+        return ""
+    floor = constant_loss(site)
+    if losses[0] > 1000 * floor > 0:
+        return f"the first loss was {tell(losses[0])}, where always the same answer would give {tell(floor)}"
+    if max(losses[1:], default=0.0) > 10 * abs(losses[0]) > 0:
+        return f"the loss went from {tell(losses[0])} to {tell(max(losses[1:]))}"
+    return f"the loss was {tell(max(losses))}" if max(losses) > HUGE else ""
+
+
+def _norms_grew(site: Site) -> str:
+    for of, norms in (("gradients", [site.gradient(look) for look in site.good]), ("weights", _weights(site))):
+        if len(norms) > 1 and max(norms) > (100 if of == "gradients" else 20) * norms[0] > 0:
+            return f"the {of} grew from {tell(norms[0])} to {tell(max(norms))}"
+    return ""
+
+
+def _weights(site: Site) -> list[float]:
+    norms = [length(numbers_in(look.get("weights")).values()) for look in site.looks]
+    return [norm for norm in norms if math.isfinite(norm) and norm > 0]
+
+
+def _guess_grew(site: Site) -> str:
+    y, guess = _reach(site.tensors.get("y")), _reach(site.tensors.get("y_pred"))
+    if guess > 1e4 * max(1.0, y):
+        return f"the predictions had reached {tell(guess)}"
+    held = ((site.bad.get("inputs") or {}).get("y_pred") or {}) if site.bad is not None else {}
+    if held.get("of") and held.get("inf") == held.get("of"):
+        return "all predictions were infinite: too large for their type"
+    return ""
+
+
+def _long_stride(site: Site) -> str:
+    stride = next((site.stride(look) for look in site.good), math.nan)
+    return f"the first step was {tell(stride)} times as long as all weights together" if stride > 1 else ""
+
+
+def _reach(told: Mapping[str, Any] | None) -> float:
+    held = [abs(number((told or {}).get(name))) for name in ("low", "high")]
+    return max((value for value in held if math.isfinite(value)), default=0.0)
+
+
+LARGE = 100.0  # Keras draws weights for values around 1; a squared error has then gradients 10,000 times as large
+
+
+def large(site: Site, names: Iterable[str]) -> tuple[str, float, int | None] | None:
+    """The first of these tensors whose values are far from 1: its name, their size, the column where it is a table."""
+    for name in names:
+        sizes = [scale_of((event.get("tensors") or {}).get(name) or {}) for event in site.batches]
+        if sizes and LARGE <= sizes[-1][0] < 1e20 and sizes[-1][0] < LARGE * sizes[0][0]:  # what grows is no data
+            return name, *sizes[-1]
+    return None
+
+
+def large_targets(site: Site) -> tuple[str, float, int | None] | None:
+    """Targets that are numbers to be met, not names of classes."""
+    classes = any("crossentropy" in str(loss.get("name")).lower().replace("_", "") for loss in site.losses)
+    names = [name for name in site.tensors if name == "y" or name.startswith("y/")]
+    return None if classes and len(names) == 1 else large(site, names)
+
+
+def large_inputs(site: Site) -> tuple[str, float, int | None] | None:
+    return None if is_scaled_inside(site) else large(site, site.inputs)
+
+
+def scale_of(told: Mapping[str, Any]) -> tuple[float, int | None]:
+    """The typical size of a tensor's values; of a table, of the column that is largest."""
+    means, stds = told.get("column_means") or [], told.get("column_stds") or []
+    sizes = [math.hypot(number(mean), number(std)) for mean, std in zip(means, stds, strict=False)]
+    if len(sizes) > 1:
+        return max(sizes), sizes.index(max(sizes))
+    whole = math.hypot(number(told.get("mean")), number(told.get("std")))
+    return (whole if whole == whole else 0.0), None
+
+
+def is_scaled_inside(site: Site) -> bool:
+    """Whether the model itself puts its inputs in order, or takes them as names of things."""
+    for layer in site.described:
+        if layer.get("class") in PLAIN:
+            continue
+        return layer.get("class") in SCALERS
+    return False
+
+
+def data_place(run: Run) -> Place | None:
+    data = run.fit.began.get("data") if run.fit else None
+    held = data if isinstance(data, dict) else {}
+    return held.get("made_at") or held.get("where") or fit_place(run)
+
+
+def growth_cause(site: Site) -> str:
+    """Why numbers grow: the rate where it is no ordinary one, then the scale of the data, else the gradients."""
+    if any(site.is_high(site.rate(look)) for look in site.looks):
+        return "learning-rate-too-high"
+    if large_targets(site):
+        return "unscaled-targets"
+    return "unscaled-inputs" if large_inputs(site) else "exploding-gradients"
+
+
+def blown_up(run: Run, cause: str) -> tuple[Site, str] | None:
+    """The site whose numbers grew until they were none, if for this cause; and what grew."""
+    site = bad_site(run)
+    if site is None or bad_inputs(site) or site.is_half:
+        return None
+    sign = grew(site)
+    return (site, sign) if sign and growth_cause(site) == cause else None
+
+
+def bad_inputs(site: Site) -> dict[str, dict[str, Any]]:
+    """What the first bad step was given that is NaN or Inf."""
+    held = site.bad.get("inputs") if site.bad is not None else None
+    given = held.items() if isinstance(held, dict) else ()
+    return {str(name): told for name, told in given if name != "y_pred" and isinstance(told, dict)}
+
+
+def first_bad(site: Site) -> Evidence:
+    """Which step it was, and what was bad in it."""
+    assert site.bad is not None
+    loss, grads = number(site.bad.get("loss")), site.bad.get("grads") or []
+    count = len(grads) + len(site.bad.get("finite") or [])
+    told = f"step {int(number(site.bad.get('step')) or 0):,} was the first bad one: loss {tell(loss)}"
+    held = (site.bad.get("inputs") or {}).get("y_pred")
+    if isinstance(held, dict) and held.get("of"):
+        told += f", {int(held.get('nan') or 0) + int(held.get('inf') or 0):,} of {held['of']:,} predictions not finite"
+    if grads:
+        told += f", gradients of {len(grads)} of {count} variables not finite"
+    return Evidence(told, (site.bad,))

@@ -1,0 +1,99 @@
+"""log(0), 0/0 or the root of a negative number in a loss or a layer."""
+
+from __future__ import annotations
+
+import math
+
+from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.rule import Answer, rule
+from laststep.rules._shared import measured, no, progress
+from laststep.rules.diverged._numbers import SYMPTOMS, Site, bad_inputs, bad_site, first_bad, grew, number
+from laststep.run import Run
+
+GUARD = Remedy("Keep what goes into log, sqrt and a division away from 0",
+               "tf.math.log(x + 1e-7), tf.sqrt(tf.maximum(x, 1e-12)), tf.math.divide_no_nan(a, b)")  # fmt: skip
+LOGITS = Remedy("Use Keras's own cross-entropy with from_logits=True: it never takes the logarithm of 0")
+WHERE = Remedy("tf.where does not help a gradient: make the value safe before the operation, not after it")
+FIND = Remedy("tf.debugging.enable_check_numerics() before the model is made names the operation", safe=True)
+
+
+@rule(needs=("recorder",), outranks=SYMPTOMS)
+def invalid_loss_math(run: Run) -> Answer:
+    """The loss or a layer computed log(0), 0/0 or the root of a negative number.
+
+    What happened
+        The data was finite, the weights were ordinary, and yet the result of a step was not a number: the logarithm of
+        0, a division by 0, the root of a negative number. Or the loss was fine and its gradient was not: the root has
+        an infinite slope at 0, and tf.where lets a NaN of the other branch through.
+
+    How laststep knows
+        In the first bad step: finite data, no growth of loss, gradients or weights before, float32. Whether the
+        predictions were bad (a layer), only the loss (the loss), or only the gradients (a slope) is told.
+
+    What to do
+        Add a small number inside the logarithm and the root, use tf.math.divide_no_nan, or a loss of Keras's own.
+
+    Not to be confused with
+        bad-input-values, float16-overflow, exploding-gradients (the numbers grew before they broke).
+    """
+    site = bad_site(run)
+    if site is None or site.bad is None:
+        return no("no step with a bad number was seen")
+    if bad_inputs(site) or site.is_half or (not site.tensors and site.bad.get("data")):
+        return no("the data is bad, or the precision")
+    sign = grew(site)
+    if sign:
+        return measured(f"{sign} before it broke")
+    part, told = _where(site)
+    return Finding(
+        cause=f"{told} in step {site.bad.get('step')}, with finite data and ordinary weights.",
+        confidence=Confidence.LIKELY if _is_sure(site) else Confidence.POSSIBLE,
+        evidence=(first_bad(site), Evidence(_before(site), site.looks[:1]), progress(run)),
+        remedies=(GUARD, *((WHERE,) if part == "slope" else (LOGITS,) if part == "loss" else ()), FIND),
+        where=_place(site, part),
+    )
+
+
+def _where(site: Site) -> tuple[str, str]:
+    """Which part of the step is the first that is bad."""
+    assert site.bad is not None
+    if (site.bad.get("inputs") or {}).get("y_pred"):
+        return "layer", "A layer computed something that is not a number (0/0, a root of a negative, log of 0)"
+    if math.isfinite(number(site.bad.get("loss"))):
+        return "slope", "The loss is finite and its gradient is not (a root at 0, a division hidden by tf.where)"
+    if "y_pred" in site.tensors:
+        return "loss", "The predictions are finite and the loss is not (log of 0, 0/0)"
+    return "step", "The loss is not finite (log of 0, 0/0, a root of a negative number)"
+
+
+def _is_sure(site: Site) -> bool:
+    """Seen close enough to the bad step to know that nothing grew."""
+    assert site.bad is not None
+    step, loss = number(site.bad.get("step")), number(site.bad.get("loss"))
+    if step <= 2 or (site.bad.get("inputs") or {}).get("y_pred", {}).get("inf") == 0 or math.isfinite(loss):
+        return True
+    known = [seen.number for seen in site.run.steps if seen.number < step and math.isfinite(seen.loss)]
+    looked = [number(look.get("step")) for look in site.good]
+    return step - max([*known, *looked], default=0) <= 3 or len(site.good) >= 4
+
+
+def _before(site: Site) -> str:
+    good = site.good
+    if not good:
+        return "the first step that was looked at was bad already: the weights were as they had been drawn"
+    return f"in {len(good)} looks before, loss, gradients and weights were of an ordinary size"
+
+
+def _place(site: Site, part: str) -> Place | None:
+    """A layer of the program's own is the first to be suspected where the predictions are bad."""
+    made = site.made.get("where")
+    if part != "layer":
+        return made or site.where
+    own = [layer for layer in site.described if not layer.get("weights") and layer.get("where") and _is_own(layer)]
+    return own[0]["where"] if own else site.where
+
+
+def _is_own(layer: dict[str, object]) -> bool:
+    import_like = ("InputLayer", "Dense", "Flatten", "Dropout", "Activation", "ReLU", "Reshape", "Add", "Concatenate")
+    return layer.get("class") not in import_like and not str(layer.get("class")).startswith(
+        ("Conv", "MaxPool", "Average", "Global", "Batch", "Layer", "LSTM", "GRU", "Embedding", "Normal", "Rescal"))  # fmt: skip

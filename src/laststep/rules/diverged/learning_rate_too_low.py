@@ -1,0 +1,109 @@
+"""The learning rate is too low."""
+
+from __future__ import annotations
+
+import math
+
+from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.rule import Answer, rule
+from laststep.rules._shared import measured, no, progress
+from laststep.rules.diverged._numbers import SYMPTOMS, Site, Trouble, number, numbers_in, steady_site, tell, trouble_of
+from laststep.run import Run
+
+HARDLY = 0.02  # of their length, all updates of the whole run together
+COLLAPSED = 0.01  # of the highest rate that was seen
+EARLY = 0.5  # of the steps: a schedule that ends well comes down later
+
+
+@rule(needs=("recorder",), outranks=SYMPTOMS)
+def learning_rate_too_low(run: Run) -> Answer:
+    """The learning rate is so low that the model stays where it began.
+
+    What happened
+        The gradients are there, but each update is tiny: after all steps the weights are nearly those of the start.
+        The rate itself is tiny, or a schedule brought it down long before anything was learnt: one that counts steps
+        was given epochs, a decay meant for each epoch is done in each step, a callback watches the wrong way round.
+
+    How laststep knows
+        The weights are compared between looks: all updates together are less than a fiftieth of the weights. Or the
+        rate fell below a hundredth of its highest value in the first half of the steps. And the loss is no better
+        than one constant answer would give, or than at the start.
+
+    What to do
+        Take the rate that is shown. Give a schedule its length in steps: epochs times steps_per_epoch.
+
+    Not to be confused with
+        weights-not-updating (nothing moves at all), vanishing-gradients (only the early layers do not move),
+        unscaled-targets (the weights move, but the way is too long).
+    """
+    site = steady_site(run)
+    if site is None:
+        return no("no training that could be judged by its updates")
+    moved, turned = _moved(site), _turned(site)
+    slow = 0 < moved < HARDLY and _all_pull(site)
+    if not slow and turned is None:
+        return measured(f"the updates together are {moved:.0%} of the weights") if moved == moved else no("not known")
+    trouble = trouble_of(site)
+    if trouble is None:
+        return measured("it learns with this rate")
+    return _finding(run, site, trouble, moved, turned)
+
+
+def _moved(site: Site) -> float:
+    """All updates together as a part of the weights; of the layer that moved most, biases apart."""
+    path: dict[str, float] = {}
+    for look in site.looks:
+        for layer, value in numbers_in(look.get("moved")).items():
+            path[layer] = path.get(layer, 0.0) + value
+    first = numbers_in(site.looks[0].get("weights"))
+    return max((path[layer] / first[layer] for layer in path if first.get(layer, 0.0) > 0), default=math.nan)
+
+
+def _all_pull(site: Site) -> bool:
+    """Each layer has a gradient, and one that is no accident of rounding."""
+    last = numbers_in(site.good[-1].get("grads")) if site.good else {}
+    return bool(last) and all(value > 1e-8 for value in last.values() if value == value)
+
+
+def _turned(site: Site) -> float | None:
+    """By which part of its steps the rate had come down for good; None where it had not, or late."""
+    rates = [(number(look.get("step")), site.rate(look)) for look in site.looks if math.isfinite(site.rate(look))]
+    highest = max((rate for _, rate in rates), default=0.0)
+    asked = number(site.settings.get("learning_rate"))
+    highest = max(highest, asked if math.isfinite(asked) else 0.0)
+    low = next((step for step, rate in rates if rate < COLLAPSED * highest), None)
+    if low is None or not site.steps or rates[-1][1] >= COLLAPSED * highest or low > EARLY * site.steps:
+        return None
+    return low / site.steps
+
+
+def _finding(run: Run, site: Site, trouble: Trouble, moved: float, turned: float | None) -> Finding:
+    rates = [site.rate(look) for look in site.looks if math.isfinite(site.rate(look))]
+    last, highest = (rates[-1], max(rates)) if rates else (math.nan, math.nan)
+    if turned is None:
+        cause = f"The learning rate of {tell(highest)} is too low: all updates together are {moved:.2%} of the weights."
+        remedy = Remedy("Take a higher learning rate", f"learning_rate={_try(site, highest, moved):.1g}", site.where)
+    else:
+        cause = f"The learning rate came down to {tell(last)} before anything was learnt."
+        remedy = Remedy("Look at what lowers the rate: a schedule counts steps, not epochs", None, site.where)
+    told = f"the rate was {tell(highest)} at most, {tell(last)} in the end; Keras's default is {tell(site.default_rate)}"
+    evidence = [trouble.evidence, Evidence(told, site.looks[-1:], tuple(rates))]
+    if moved == moved:
+        evidence.append(Evidence(f"all updates seen together are {moved:.2%} of the weights", site.looks[-1:]))
+    return Finding(
+        cause=cause,
+        confidence=Confidence.LIKELY,
+        evidence=(*evidence, progress(run)),
+        remedies=(remedy,),
+        where=_place(run) or site.where,
+    )
+
+
+def _place(run: Run) -> Place | None:
+    """The callback that lowers the rate, where one does."""
+    return None
+
+
+def _try(site: Site, rate: float, moved: float) -> float:
+    """One that would have moved the weights by their own length, and no more than Keras's default."""
+    return min(site.default_rate, rate / moved if moved > 0 else site.default_rate)
