@@ -22,6 +22,7 @@ UNORDINARY = 10.0
 ENOUGH_STEPS = 40  # with fewer nothing can be said about what was learnt
 NOTHING_LEARNT = 0.97  # of the loss that one constant answer would give
 FLAT = 0.95  # of the first loss
+LONG = 0.03  # of the weights in one step; what trains well is about a thousandth
 HUGE = 1e15  # no loss that means something
 HALF = ("float16", "mixed_float16")
 SCALERS = ("BatchNormalization", "LayerNormalization", "Normalization", "Rescaling", "GroupNormalization", "Embedding",
@@ -107,7 +108,7 @@ class Site:
 
     @property
     def where(self) -> Place | None:
-        return fit_place(self.run) or self.made.get("where")
+        return self.made.get("where") or fit_place(self.run)
 
     @property
     def steps(self) -> int:
@@ -174,7 +175,8 @@ class Site:
     def stride(self, look: Event) -> float:
         """By how much a step changes the weights, as a part of their length; NaN where that is not known."""
         grads, rate = numbers_in(look.get("grads")), self.rate(look)
-        long = self.weight(look)
+        usual = length(map(self.usual, grads))
+        long = min(self.weight(look), usual) if usual else self.weight(look)  # what has grown is no measure
         if not long or not math.isfinite(rate) or not self.optimizer:
             return math.nan
         if self.optimizer != "SGD":  # each number of them moves by about the rate
@@ -462,8 +464,19 @@ def blown_up(run: Run, cause: str) -> tuple[Site, str] | None:
     site = bad_site(run)
     if site is None or bad_inputs(site) or site.is_half:
         return None
-    sign = grew(site)
+    sign = grew(site) or hurried(site)
     return (site, sign) if sign and growth_cause(site) == cause else None
+
+
+def hurried(site: Site) -> str:
+    """Between the last look and an infinite loss nothing was seen, and plain SGD took long steps: it may have grown."""
+    assert site.bad is not None
+    step, last = number(site.bad.get("step")), number(site.good[-1].get("step")) if site.good else math.nan
+    seen = [found.number for found in site.run.steps if last < found.number < step and math.isfinite(found.loss)]
+    stride = site.stride(site.good[0]) if site.good and site.optimizer == "SGD" else math.nan
+    if seen or not step - last > 2 or not stride > LONG or number(site.bad.get("loss")) != math.inf:
+        return ""
+    return f"the first step changed the weights by {stride:.0%}, and {int(step - last)} steps later the loss was infinite"
 
 
 def bad_inputs(site: Site) -> dict[str, dict[str, Any]]:

@@ -13,6 +13,7 @@ from laststep.rules.diverged._numbers import (
     bad_site,
     blown_up,
     first_bad,
+    grew,
     numbers_in,
     tell,
 )
@@ -57,7 +58,7 @@ def exploding_gradients(run: Run) -> Answer:
         evidence.append(Evidence(drawn, (site.made,)))
     return Finding(
         cause=f"The gradients blew up: {sign}.",
-        confidence=Confidence.LIKELY,
+        confidence=Confidence.LIKELY if grew(site) else Confidence.POSSIBLE,
         evidence=(*evidence, progress(run)),
         remedies=(START, CLIP, NORMALISE) if drawn else (CLIP, NORMALISE),
         where=(site.place(layer) if drawn else None) or site.where,

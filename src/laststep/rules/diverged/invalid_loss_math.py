@@ -7,7 +7,7 @@ import math
 from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._numbers import SYMPTOMS, Site, bad_inputs, bad_site, first_bad, grew, number
+from laststep.rules.diverged._numbers import SYMPTOMS, Site, bad_inputs, bad_site, first_bad, grew, hurried, number
 from laststep.run import Run
 
 GUARD = Remedy("Keep what goes into log, sqrt and a division away from 0",
@@ -41,9 +41,9 @@ def invalid_loss_math(run: Run) -> Answer:
         return no("no step with a bad number was seen")
     if bad_inputs(site) or site.is_half or (not site.tensors and site.bad.get("data")):
         return no("the data is bad, or the precision")
-    sign = grew(site)
+    sign = grew(site) or hurried(site)
     if sign:
-        return measured(f"{sign} before it broke")
+        return measured(sign)
     part, told = _where(site)
     return Finding(
         cause=f"{told} in step {site.bad.get('step')}, with finite data and ordinary weights.",

@@ -6,10 +6,11 @@ import math
 import statistics
 
 from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
 from laststep.rules.diverged._numbers import (
+    LONG,
     SYMPTOMS,
     Site,
     blown_up,
@@ -19,8 +20,6 @@ from laststep.rules.diverged._numbers import (
     trouble_of,
 )
 from laststep.run import Run
-
-LONG = 0.03  # of the weights in each step; what trains well is about a thousandth
 
 
 @rule(needs=("recorder",), outranks=SYMPTOMS)
@@ -80,15 +79,11 @@ def _finding(run: Run, site: Site, look: Event, sign: str, evidence: list[Eviden
         cause=f"The learning rate of {tell(rate)} is too high: {sign}.",
         confidence=Confidence.LIKELY,
         evidence=(*evidence, progress(run)),
-        remedies=(Remedy("Take a lower learning rate", f"learning_rate={value:.1g}", _place(site)),),
-        where=_place(site),
+        remedies=(Remedy("Take a lower learning rate", f"learning_rate={value:.1g}", site.where),),
+        where=site.where,
     )
 
 
 def _try(site: Site, rate: float, stride: float) -> float:
     """One that changes the weights by about a hundredth in a step, and no more than Keras's default."""
     return min(site.default_rate, rate * 0.01 / stride if stride > 0 else site.default_rate)
-
-
-def _place(site: Site) -> Place | None:
-    return site.where

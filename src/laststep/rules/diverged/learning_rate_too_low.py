@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import math
+import statistics
+from typing import Any
 
-from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._numbers import SYMPTOMS, Site, Trouble, number, numbers_in, steady_site, tell, trouble_of
+from laststep.rules.diverged._numbers import (
+    SYMPTOMS,
+    Site,
+    Trouble,
+    constant_loss,
+    curve_of,
+    number,
+    numbers_in,
+    steady_site,
+    tell,
+    trouble_of,
+)
 from laststep.run import Run
 
 HARDLY = 0.02  # of their length, all updates of the whole run together
 COLLAPSED = 0.01  # of the highest rate that was seen
-EARLY = 0.5  # of the steps: a schedule that ends well comes down later
+EARLY = 0.25  # of the steps: a schedule that ends well comes down later
+LEFT = 0.5  # of the loss of one constant answer: more than half of what could be learnt is not
 
 
 @rule(needs=("recorder",), outranks=SYMPTOMS)
@@ -26,8 +40,8 @@ def learning_rate_too_low(run: Run) -> Answer:
 
     How laststep knows
         The weights are compared between looks: all updates together are less than a fiftieth of the weights. Or the
-        rate fell below a hundredth of its highest value in the first half of the steps. And the loss is no better
-        than one constant answer would give, or than at the start.
+        rate fell below a hundredth of its highest value in the first quarter of the steps, not because of a plateau.
+        And the loss is no better than one constant answer would give, or not much.
 
     What to do
         Take the rate that is shown. Give a schedule its length in steps: epochs times steps_per_epoch.
@@ -43,10 +57,21 @@ def learning_rate_too_low(run: Run) -> Answer:
     slow = 0 < moved < HARDLY and _all_pull(site)
     if not slow and turned is None:
         return measured(f"the updates together are {moved:.0%} of the weights") if moved == moved else no("not known")
-    trouble = trouble_of(site)
+    trouble = trouble_of(site) or (_unfinished(site) if turned is not None else None)
     if trouble is None:
         return measured("it learns with this rate")
-    return _finding(run, site, trouble, moved, turned)
+    return _finding(run, site, trouble.evidence if isinstance(trouble, Trouble) else trouble, moved, turned)
+
+
+def _unfinished(site: Site) -> Evidence | None:
+    """It learnt something before the rate came down, and most is left."""
+    curve, events = curve_of(site)
+    floor = constant_loss(site)
+    last = statistics.median(curve[-max(1, len(curve) // 4) :]) if curve else math.nan
+    if not last > LEFT * floor:
+        return None
+    told = f"the loss stayed at {tell(last)}; always giving the same answer would reach {tell(floor)}"
+    return Evidence(told, events, tuple(curve))
 
 
 def _moved(site: Site) -> float:
@@ -66,18 +91,30 @@ def _all_pull(site: Site) -> bool:
 
 
 def _turned(site: Site) -> float | None:
-    """By which part of its steps the rate had come down for good; None where it had not, or late."""
+    """By which part of its steps the rate had come down for good; None where it had not, or late, or for a plateau."""
     rates = [(number(look.get("step")), site.rate(look)) for look in site.looks if math.isfinite(site.rate(look))]
-    highest = max((rate for _, rate in rates), default=0.0)
     asked = number(site.settings.get("learning_rate"))
-    highest = max(highest, asked if math.isfinite(asked) else 0.0)
+    highest = max([rate for _, rate in rates] + [asked if math.isfinite(asked) else 0.0])
     low = next((step for step, rate in rates if rate < COLLAPSED * highest), None)
     if low is None or not site.steps or rates[-1][1] >= COLLAPSED * highest or low > EARLY * site.steps:
         return None
-    return low / site.steps
+    plateau = _plateau(site.run)
+    return None if plateau and not _is_turned_round(plateau) else low / site.steps
 
 
-def _finding(run: Run, site: Site, trouble: Trouble, moved: float, turned: float | None) -> Finding:
+def _plateau(run: Run) -> dict[str, Any]:
+    held = run.fit.began.get("callbacks") if run.fit else None
+    given = [item for item in held or [] if isinstance(item, dict) and item.get("class") == "ReduceLROnPlateau"]
+    return given[0].get("values") or {} if given else {}
+
+
+def _is_turned_round(plateau: dict[str, Any]) -> bool:
+    """It waits for an accuracy to fall, or for a loss to rise."""
+    rises = any(word in str(plateau.get("monitor")) for word in ("acc", "auc", "precision", "recall", "f1"))
+    return plateau.get("mode") == ("min" if rises else "max")
+
+
+def _finding(run: Run, site: Site, trouble: Evidence, moved: float, turned: float | None) -> Finding:
     rates = [site.rate(look) for look in site.looks if math.isfinite(site.rate(look))]
     last, highest = (rates[-1], max(rates)) if rates else (math.nan, math.nan)
     if turned is None:
@@ -85,9 +122,13 @@ def _finding(run: Run, site: Site, trouble: Trouble, moved: float, turned: float
         remedy = Remedy("Take a higher learning rate", f"learning_rate={_try(site, highest, moved):.1g}", site.where)
     else:
         cause = f"The learning rate came down to {tell(last)} before anything was learnt."
-        remedy = Remedy("Look at what lowers the rate: a schedule counts steps, not epochs", None, site.where)
+        watched = _plateau(run)
+        told = "a schedule counts steps, not epochs"
+        if watched:
+            told = f"ReduceLROnPlateau watches {watched.get('monitor')} with mode={watched.get('mode')!r}"
+        remedy = Remedy(f"Look at what lowers the rate: {told}", None, site.where)
     told = f"the rate was {tell(highest)} at most, {tell(last)} in the end; Keras's default is {tell(site.default_rate)}"
-    evidence = [trouble.evidence, Evidence(told, site.looks[-1:], tuple(rates))]
+    evidence = [trouble, Evidence(told, site.looks[-1:], tuple(rates))]
     if moved == moved:
         evidence.append(Evidence(f"all updates seen together are {moved:.2%} of the weights", site.looks[-1:]))
     return Finding(
@@ -95,13 +136,8 @@ def _finding(run: Run, site: Site, trouble: Trouble, moved: float, turned: float
         confidence=Confidence.LIKELY,
         evidence=(*evidence, progress(run)),
         remedies=(remedy,),
-        where=_place(run) or site.where,
+        where=site.where,
     )
-
-
-def _place(run: Run) -> Place | None:
-    """The callback that lowers the rate, where one does."""
-    return None
 
 
 def _try(site: Site, rate: float, moved: float) -> float:
