@@ -70,7 +70,9 @@ class Site:
 
     @property
     def inputs(self) -> dict[str, dict[str, Any]]:
-        return {name: told for name, told in self.tensors.items() if name == "x" or name.startswith("x/")}
+        """What the model is given: not the targets of its other heads, which a step is given too."""
+        own = {name: told for name, told in self.tensors.items() if name == "x" or name.startswith("x/")}
+        return {name: told for name, told in own.items() if not name.startswith(("x/y", "x/sample"))}
 
     @property
     def described(self) -> list[dict[str, Any]]:
@@ -416,9 +418,9 @@ def large(site: Site, names: Iterable[str]) -> tuple[str, float, int | None] | N
 
 def large_targets(site: Site) -> tuple[str, float, int | None] | None:
     """Targets that are numbers to be met, not names of classes."""
-    classes = any("crossentropy" in str(loss.get("name")).lower().replace("_", "") for loss in site.losses)
+    last = str(site.losses[-1].get("name")) if site.losses else ""  # "y" is what the last one was given
     names = [name for name in site.tensors if name == "y" or name.startswith("y/")]
-    return None if classes and len(names) == 1 else large(site, names)
+    return None if "crossentropy" in last.lower().replace("_", "") and len(names) == 1 else large(site, names)
 
 
 def large_inputs(site: Site) -> tuple[str, float, int | None] | None:
@@ -456,7 +458,21 @@ def growth_cause(site: Site) -> str:
         return "learning-rate-too-high"
     if large_targets(site):
         return "unscaled-targets"
-    return "unscaled-inputs" if large_inputs(site) else "exploding-gradients"
+    return "unscaled-inputs" if large_inputs(site) or only_inputs(site) else "exploding-gradients"
+
+
+def only_inputs(site: Site) -> float:
+    """Of a model of one layer whose data was not seen: the size of its inputs, which the gradient tells; else 0.
+
+    Such a model has no depth in which gradients could grow: it runs away where the rate is too high for its inputs.
+    The gradient of a squared error is twice the error times the input.
+    """
+    kernels = [name for name, shape in site.shapes.items() if len(shape) > 1]
+    if site.tensors or len(kernels) != 1 or not site.good:
+        return 0.0
+    look = site.good[0]
+    size = site.gradient(look) / (2 * math.sqrt(_loss(look))) if _loss(look) > 0 else 0.0
+    return size if size > LARGE else 0.0
 
 
 def blown_up(run: Run, cause: str) -> tuple[Site, str] | None:

@@ -16,6 +16,7 @@ from laststep.rules.diverged._numbers import (
     large_inputs,
     large_targets,
     number,
+    only_inputs,
     steady_site,
     tell,
     trouble_of,
@@ -26,7 +27,7 @@ SCALE = Remedy("Bring each feature to a mean of 0 and a spread of 1 (pictures: d
                "layer = keras.layers.Normalization(); layer.adapt(x); make it the model's first layer")  # fmt: skip
 
 
-@rule(needs=("recorder",), outranks=SYMPTOMS)
+@rule(needs=("recorder",), outranks=(*SYMPTOMS, "vanishing-gradients"))
 def unscaled_inputs(run: Run) -> Answer:
     """The inputs are so large, or so unlike each other, that training cannot take them.
 
@@ -50,6 +51,8 @@ def unscaled_inputs(run: Run) -> Answer:
     if site is None:
         return no("no training that could be judged")
     big = large_inputs(site)
+    if big is None and found:
+        return _unseen(run, site, found[1])
     if big is None:
         return measured("the inputs are of an ordinary size") if site.inputs else no("the inputs were not seen")
     if found:
@@ -71,6 +74,17 @@ def _finding(run: Run, site: Site, big: tuple[str, float, int | None], sign: str
         evidence=(*why, Evidence(_sizes(told), site.batches[-1:]), progress(run)),
         remedies=(SCALE,),
         where=data_place(run),
+    )
+
+
+def _unseen(run: Run, site: Site, sign: str) -> Finding:
+    told = f"the gradient of the first look is that of inputs around {tell(only_inputs(site))} (the data was not seen)"
+    return Finding(
+        cause=f"The inputs of a model of one layer seem not to be scaled: {sign}.",
+        confidence=Confidence.LIKELY,
+        evidence=(Evidence(told, site.looks[:1]), first_bad(site), progress(run)),
+        remedies=(SCALE,),
+        where=site.where,
     )
 
 

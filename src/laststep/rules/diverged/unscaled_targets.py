@@ -28,7 +28,7 @@ SCALE = Remedy("Train on scaled targets and turn the predictions back",
 LOG = Remedy("Targets that span powers of ten: train on their logarithm", "y = np.log(y)")
 
 
-@rule(needs=("recorder",), outranks=SYMPTOMS)
+@rule(needs=("recorder",), outranks=(*SYMPTOMS, "vanishing-gradients"))
 def unscaled_targets(run: Run) -> Answer:
     """The targets are so large, or so small, that training cannot get there.
 

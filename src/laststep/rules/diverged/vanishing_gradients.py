@@ -7,13 +7,15 @@ import statistics
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._numbers import SYMPTOMS, Site, numbers_in, steady_site, tell, trouble_of
+from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, numbers_in, steady_site, tell, trouble_of
 from laststep.run import Run
 
 FAINT = 1e-3  # of the layer that has most; between neighbours in a network that learns it is a tenth at worst
 SQUASHING = ("sigmoid", "tanh", "softsign", "hard_sigmoid", "hard_tanh")
 RELU = Remedy("Take relu (with he_normal) or another activation that does not flatten out", 'activation="relu"')
 NORMALISE = Remedy("Put BatchNormalization between the layers, or connections that skip some of them")
+SERIES = 15  # steps of time
+LONG_MEMORY = Remedy("Take an LSTM or a GRU, which can keep a value over a long series", "keras.layers.LSTM(units)")
 DRAW = Remedy("Draw the weights for the layer's size, as Keras does when not asked otherwise",
               'kernel_initializer="glorot_uniform"')  # fmt: skip
 
@@ -42,6 +44,9 @@ def vanishing_gradients(run: Run) -> Answer:
     site = steady_site(run)
     if site is None:
         return no("no training that could be judged by its gradients")
+    forgetful = _forgets(site)
+    if forgetful:
+        return _through_time(run, site, forgetful)
     pulls = _pulls(site)
     if len(pulls) < 3:
         return no("too few layers")
@@ -68,6 +73,36 @@ def _pulls(site: Site) -> dict[str, float]:
             if layer in kernels and weights.get(layer, 0.0) > 0 and grad == grad:
                 found.setdefault(layer, []).append(grad / weights[layer])
     return {layer: statistics.median(values) for layer, values in found.items()}
+
+
+def _forgets(site: Site) -> str:
+    """A recurrent layer over a long series, and a model that gives the same answer for each sample from the start."""
+    first = site.batches[0] if site.batches else None
+    guess = ((first.get("tensors") or {}).get("y_pred") or {}) if first is not None and first.get("batches") == 1 else {}
+    spreads = [number(value) for value in guess.get("column_stds") or []]
+    series = [told for told in site.inputs.values() if len(told.get("shape") or []) == 3 and told["shape"][1] >= SERIES]
+    same = bool(spreads) and max(spreads) <= 1e-6 * max(abs(number(guess.get("high"))), abs(number(guess.get("low"))))
+    if not same or not series:
+        return ""
+    return next((name for name in _recurrent(site)), "")
+
+
+def _recurrent(site: Site) -> list[str]:
+    return [layer for layer in numbers_in(site.looks[-1].get("grads")) if "rnn" in layer.lower() or "recurrent" in layer]
+
+
+def _through_time(run: Run, site: Site, layer: str) -> Answer:
+    trouble = trouble_of(site)
+    if trouble is None:
+        return measured("it learns")
+    told = "in the first step all samples of a batch got exactly the same answer: nothing of the series' beginning is left"
+    return Finding(
+        cause=f"The gradients vanish over time in {layer}: the end of the series is all that reaches the answer.",
+        confidence=Confidence.LIKELY,
+        evidence=(trouble.evidence, Evidence(told, site.batches[:1]), progress(run)),
+        remedies=(LONG_MEMORY, DRAW),
+        where=site.place(layer),
+    )
 
 
 def _squashes(site: Site, layers: list[str]) -> bool:
