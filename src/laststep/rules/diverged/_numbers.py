@@ -10,7 +10,6 @@ from typing import Any
 
 from laststep.event import Event
 from laststep.finding import Evidence, Place
-from laststep.reports import words
 from laststep.rules._shared import fit_place
 from laststep.run import Run
 
@@ -23,11 +22,7 @@ ENOUGH_STEPS = 40  # with fewer nothing can be said about what was learnt
 NOTHING_LEARNT = 0.97  # of the loss that one constant answer would give
 FLAT = 0.95  # of the first loss
 LONG = 0.03  # of the weights in one step; what trains well is about a thousandth
-HUGE = 1e15  # no loss that means something
 HALF = ("float16", "mixed_float16")
-SCALERS = ("BatchNormalization", "LayerNormalization", "Normalization", "Rescaling", "GroupNormalization", "Embedding",
-           "UnitNormalization", "Discretization", "Hashing", "IntegerLookup", "CategoryEncoding")  # fmt: skip
-PLAIN = ("InputLayer", "Flatten", "Reshape", "Permute", "Dropout", "Masking", "ZeroPadding2D", "Sequential")
 
 
 def number(value: Any) -> float:
@@ -241,10 +236,10 @@ def ends_bad(run: Run, site: Site) -> bool:
     loss = number((last.get("metrics") or {}).get("loss")) if last is not None else math.nan
     if last is not None and "loss" in (last.get("metrics") or {}):
         return not math.isfinite(loss)
-    return bool(site.looks and site.looks[-1].get("broken")) or not math.isfinite(_loss(site.looks[-1]))
+    return bool(site.looks and site.looks[-1].get("broken")) or not math.isfinite(loss_of(site.looks[-1]))
 
 
-def _loss(look: Event) -> float:
+def loss_of(look: Event) -> float:
     return number(look.get("loss"))
 
 
@@ -299,7 +294,7 @@ def curve_of(site: Site) -> tuple[list[float], tuple[Event, ...]]:
     fit = site.run.fit
     epochs = [epoch for epoch in fit.epochs if "loss" in (epoch.get("metrics") or {})] if fit else []
     told = [number(epoch.get("metrics")["loss"]) for epoch in epochs]
-    looked = [] if site.scales_loss else [_loss(look) for look in site.good]
+    looked = [] if site.scales_loss else [loss_of(look) for look in site.good]
     chosen, events = (told, (epochs[-1],)) if len(told) >= 3 else (looked, site.looks[-1:])
     return [value for value in chosen if math.isfinite(value)], tuple(events)
 
@@ -317,7 +312,7 @@ def chance(site: Site) -> float:
     y = site.tensors.get("y", {})
     kinds = y.get("distinct") or []
     if y.get("one_hot") and y.get("column_means"):
-        return max(y["column_means"])
+        return max(number(value) for value in y["column_means"])
     mean = number(y.get("mean"))
     if kinds == [0.0, 1.0] and math.isfinite(mean):
         return max(mean, 1 - mean)
@@ -349,168 +344,3 @@ def constant_loss(site: Site) -> float:
 
 def _entropy(share: float) -> float:
     return -share * math.log(share) if 0 < share < 1 else 0.0
-
-
-def grew(site: Site) -> str:
-    """What became too large before the first bad step, or with it; "" where all was of an ordinary size."""
-    return next((sign for sign in (_loss_grew(site), _norms_grew(site), _guess_grew(site), _long_stride(site)) if sign), "")
-
-
-def _loss_grew(site: Site) -> str:
-    bad = number(site.bad.get("step")) if site.bad is not None else math.inf
-    before = [step.loss for step in site.run.steps if step.number < bad and math.isfinite(step.loss)]
-    before = before if len(before) > 1 else [_loss(look) for look in site.good]
-    at = number(site.bad.get("loss")) if site.bad is not None else math.nan
-    losses = before + ([at] if math.isfinite(at) else [])
-    if not losses:
-        return ""
-    floor = constant_loss(site)
-    if losses[0] > 1000 * floor > 0:
-        return f"the first loss was {tell(losses[0])}, where always the same answer would give {tell(floor)}"
-    if max(losses[1:], default=0.0) > 10 * abs(losses[0]) > 0:
-        return f"the loss went from {tell(losses[0])} to {tell(max(losses[1:]))}"
-    return f"the loss was {tell(max(losses))}" if max(losses) > HUGE else ""
-
-
-def _norms_grew(site: Site) -> str:
-    for of, norms in (("gradients", [site.gradient(look) for look in site.good]), ("weights", _weights(site))):
-        if len(norms) > 1 and max(norms) > (100 if of == "gradients" else 20) * norms[0] > 0:
-            return f"the {of} grew from {tell(norms[0])} to {tell(max(norms))}"
-    return ""
-
-
-def _weights(site: Site) -> list[float]:
-    norms = [length(numbers_in(look.get("weights")).values()) for look in site.looks]
-    return [norm for norm in norms if math.isfinite(norm) and norm > 0]
-
-
-def _guess_grew(site: Site) -> str:
-    y, guess = _reach(site.tensors.get("y")), _reach(site.tensors.get("y_pred"))
-    if guess > 1e4 * max(1.0, y):
-        return f"the predictions had reached {tell(guess)}"
-    held = ((site.bad.get("inputs") or {}).get("y_pred") or {}) if site.bad is not None else {}
-    if held.get("of") and held.get("inf") == held.get("of"):
-        return "all predictions were infinite: too large for their type"
-    return ""
-
-
-def _long_stride(site: Site) -> str:
-    stride = next((site.stride(look) for look in site.good), math.nan)
-    return f"the first step was {tell(stride)} times as long as all weights together" if stride > 1 else ""
-
-
-def _reach(told: Mapping[str, Any] | None) -> float:
-    held = [abs(number((told or {}).get(name))) for name in ("low", "high")]
-    return max((value for value in held if math.isfinite(value)), default=0.0)
-
-
-LARGE = 100.0  # Keras draws weights for values around 1; a squared error has then gradients 10,000 times as large
-
-
-def large(site: Site, names: Iterable[str]) -> tuple[str, float, int | None] | None:
-    """The first of these tensors whose values are far from 1: its name, their size, the column where it is a table."""
-    for name in names:
-        sizes = [scale_of((event.get("tensors") or {}).get(name) or {}) for event in site.batches]
-        if sizes and LARGE <= sizes[-1][0] < 1e20 and sizes[-1][0] < LARGE * sizes[0][0]:  # what grows is no data
-            return name, *sizes[-1]
-    return None
-
-
-def large_targets(site: Site) -> tuple[str, float, int | None] | None:
-    """Targets that are numbers to be met, not names of classes."""
-    last = str(site.losses[-1].get("name")) if site.losses else ""  # "y" is what the last one was given
-    names = [name for name in site.tensors if name == "y" or name.startswith("y/")]
-    return None if "crossentropy" in last.lower().replace("_", "") and len(names) == 1 else large(site, names)
-
-
-def large_inputs(site: Site) -> tuple[str, float, int | None] | None:
-    return None if is_scaled_inside(site) else large(site, site.inputs)
-
-
-def scale_of(told: Mapping[str, Any]) -> tuple[float, int | None]:
-    """The typical size of a tensor's values; of a table, of the column that is largest."""
-    means, stds = told.get("column_means") or [], told.get("column_stds") or []
-    sizes = [math.hypot(number(mean), number(std)) for mean, std in zip(means, stds, strict=False)]
-    if len(sizes) > 1:
-        return max(sizes), sizes.index(max(sizes))
-    whole = math.hypot(number(told.get("mean")), number(told.get("std")))
-    return (whole if whole == whole else 0.0), None
-
-
-def is_scaled_inside(site: Site) -> bool:
-    """Whether the model itself puts its inputs in order, or takes them as names of things."""
-    for layer in site.described:
-        if layer.get("class") in PLAIN:
-            continue
-        return layer.get("class") in SCALERS
-    return False
-
-
-def data_place(run: Run) -> Place | None:
-    data = run.fit.began.get("data") if run.fit else None
-    held = data if isinstance(data, dict) else {}
-    return held.get("made_at") or held.get("where") or fit_place(run)
-
-
-def growth_cause(site: Site) -> str:
-    """Why numbers grow: the rate where it is no ordinary one, then the scale of the data, else the gradients."""
-    if any(site.is_high(site.rate(look)) for look in site.looks):
-        return "learning-rate-too-high"
-    if large_targets(site):
-        return "unscaled-targets"
-    return "unscaled-inputs" if large_inputs(site) or only_inputs(site) else "exploding-gradients"
-
-
-def only_inputs(site: Site) -> float:
-    """Of a model of one layer whose data was not seen: the size of its inputs, which the gradient tells; else 0.
-
-    Such a model has no depth in which gradients could grow: it runs away where the rate is too high for its inputs.
-    The gradient of a squared error is twice the error times the input.
-    """
-    kernels = [name for name, shape in site.shapes.items() if len(shape) > 1]
-    if site.tensors or len(kernels) != 1 or not site.good:
-        return 0.0
-    look = site.good[0]
-    size = site.gradient(look) / (2 * math.sqrt(_loss(look))) if _loss(look) > 0 else 0.0
-    return size if size > LARGE else 0.0
-
-
-def blown_up(run: Run, cause: str) -> tuple[Site, str] | None:
-    """The site whose numbers grew until they were none, if for this cause; and what grew."""
-    site = bad_site(run)
-    if site is None or bad_inputs(site) or site.is_half:
-        return None
-    sign = grew(site) or hurried(site)
-    return (site, sign) if sign and growth_cause(site) == cause else None
-
-
-def hurried(site: Site) -> str:
-    """Between the last look and an infinite loss nothing was seen, and plain SGD took long steps: it may have grown."""
-    assert site.bad is not None
-    step, last = number(site.bad.get("step")), number(site.good[-1].get("step")) if site.good else math.nan
-    seen = [found.number for found in site.run.steps if last < found.number < step and math.isfinite(found.loss)]
-    stride = site.stride(site.good[0]) if site.good and site.optimizer == "SGD" else math.nan
-    if seen or not step - last > 2 or not stride > LONG or number(site.bad.get("loss")) != math.inf:
-        return ""
-    return f"the first step changed the weights by {stride:.0%}, and {int(step - last)} steps later the loss was infinite"
-
-
-def bad_inputs(site: Site) -> dict[str, dict[str, Any]]:
-    """What the first bad step was given that is NaN or Inf."""
-    held = site.bad.get("inputs") if site.bad is not None else None
-    given = held.items() if isinstance(held, dict) else ()
-    return {str(name): told for name, told in given if name != "y_pred" and isinstance(told, dict)}
-
-
-def first_bad(site: Site) -> Evidence:
-    """Which step it was, and what was bad in it."""
-    assert site.bad is not None
-    loss, grads = number(site.bad.get("loss")), site.bad.get("grads") or []
-    count = len(grads) + len(site.bad.get("finite") or [])
-    told = f"step {int(number(site.bad.get('step')) or 0):,} was the first bad one: loss {tell(loss)}"
-    held = (site.bad.get("inputs") or {}).get("y_pred")
-    if isinstance(held, dict) and held.get("of"):
-        told += f", {int(held.get('nan') or 0) + int(held.get('inf') or 0):,} of {held['of']:,} predictions not finite"
-    if grads:
-        told += f", gradients of {len(grads)} of {count} variables not finite"
-    return Evidence(told, (site.bad,))

@@ -8,7 +8,8 @@ from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._numbers import SYMPTOMS, Site, bad_inputs, bad_site, data_place, first_bad
+from laststep.rules.diverged._growth import bad_inputs, data_place, first_bad
+from laststep.rules.diverged._numbers import SYMPTOMS, Site, bad_site
 from laststep.run import Run
 
 CALLED = {"x": "the inputs", "y": "the targets", "sample_weight": "the sample weights"}

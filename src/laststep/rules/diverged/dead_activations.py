@@ -30,8 +30,8 @@ def dead_activations(run: Run) -> Answer:
         layer had none.
 
     What to do
-        Look at the layer's biases and inputs: a bias far below 0, inputs that are all negative, a threshold of your own, a
-        step of the optimizer that was too long. leaky_relu, elu and gelu keep a slope.
+        Look at the layer's biases and inputs: a bias far below 0, inputs that are all negative, a threshold of your
+        own, a step of the optimizer that was too long. leaky_relu, elu and gelu keep a slope.
 
     Not to be confused with
         vanishing-gradients (small, but not 0), weights-not-updating (the layer is not linked to the loss, or frozen).
@@ -81,7 +81,9 @@ def _dead(site: Site) -> dict[str, float]:
         if all(look_is_silent(site, layer)):
             shares[layer] = 1.0
     last = layers[-1] if layers else ""
-    return {layer: share for layer, share in shares.items() if share >= MOST and layer != last and _can_die(site, layer)}
+    return {
+        layer: share for layer, share in shares.items() if share >= MOST and layer != last and _can_die(site, layer)
+    }
 
 
 def _can_die(site: Site, layer: str) -> bool:

@@ -7,16 +7,8 @@ import math
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._numbers import (
-    SYMPTOMS,
-    Site,
-    bad_site,
-    blown_up,
-    first_bad,
-    grew,
-    numbers_in,
-    tell,
-)
+from laststep.rules.diverged._growth import blown_up, first_bad, grew
+from laststep.rules.diverged._numbers import SYMPTOMS, Site, bad_site, numbers_in, tell
 from laststep.run import Run
 
 CLIP = Remedy("Clip the gradients", "clipnorm=1.0 in the optimizer, or tf.clip_by_global_norm in a loop of your own")

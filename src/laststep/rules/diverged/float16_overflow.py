@@ -5,7 +5,8 @@ from __future__ import annotations
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._numbers import HALF, SYMPTOMS, Site, bad_inputs, bad_site, first_bad
+from laststep.rules.diverged._growth import bad_inputs, first_bad
+from laststep.rules.diverged._numbers import HALF, SYMPTOMS, Site, bad_site
 from laststep.run import Run
 
 FLOAT32 = Remedy("Compute what becomes large (sums, exp, squares, the last layer, the loss) in float32",

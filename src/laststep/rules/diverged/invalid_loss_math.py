@@ -7,13 +7,17 @@ import math
 from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._numbers import SYMPTOMS, Site, bad_inputs, bad_site, first_bad, grew, hurried, number
+from laststep.rules.diverged._growth import bad_inputs, first_bad, grew, hurried
+from laststep.rules.diverged._numbers import SYMPTOMS, Site, bad_site, number
 from laststep.run import Run
 
 GUARD = Remedy("Keep what goes into log, sqrt and a division away from 0",
                "tf.math.log(x + 1e-7), tf.sqrt(tf.maximum(x, 1e-12)), tf.math.divide_no_nan(a, b)")  # fmt: skip
 LOGITS = Remedy("Use Keras's own cross-entropy with from_logits=True: it never takes the logarithm of 0")
 WHERE = Remedy("tf.where does not help a gradient: make the value safe before the operation, not after it")
+KERAS_OWN = ("Input", "Dense", "Flatten", "Dropout", "Activation", "ReLU", "Reshape", "Add", "Concatenate", "Conv",
+             "MaxPool", "Average", "Global", "Batch", "Layer", "Normal", "Rescal", "Permute", "Repeat", "Masking",
+             "Zero", "Up", "Multiply", "Dot", "Random", "Gaussian", "Softmax", "Leaky", "ELU")  # fmt: skip
 FIND = Remedy("tf.debugging.enable_check_numerics() before the model is made names the operation", safe=True)
 
 
@@ -41,13 +45,13 @@ def invalid_loss_math(run: Run) -> Answer:
         return no("no step with a bad number was seen")
     if bad_inputs(site) or site.is_half or (not site.tensors and site.bad.get("data")):
         return no("the data is bad, or the precision")
-    sign = grew(site) or hurried(site)
+    sign = grew(site)
     if sign:
         return measured(sign)
     part, told = _where(site)
     return Finding(
         cause=f"{told} in step {site.bad.get('step')}, with finite data and ordinary weights.",
-        confidence=Confidence.LIKELY if _is_sure(site) else Confidence.POSSIBLE,
+        confidence=Confidence.LIKELY if _is_sure(site) and not hurried(site) else Confidence.POSSIBLE,
         evidence=(first_bad(site), Evidence(_before(site), site.looks[:1]), progress(run)),
         remedies=(GUARD, *((WHERE,) if part == "slope" else (LOGITS,) if part == "loss" else ()), FIND),
         where=_place(site, part),
@@ -94,6 +98,4 @@ def _place(site: Site, part: str) -> Place | None:
 
 
 def _is_own(layer: dict[str, object]) -> bool:
-    import_like = ("InputLayer", "Dense", "Flatten", "Dropout", "Activation", "ReLU", "Reshape", "Add", "Concatenate")
-    return layer.get("class") not in import_like and not str(layer.get("class")).startswith(
-        ("Conv", "MaxPool", "Average", "Global", "Batch", "Layer", "LSTM", "GRU", "Embedding", "Normal", "Rescal"))  # fmt: skip
+    return not str(layer.get("class")).startswith(KERAS_OWN)

@@ -9,16 +9,8 @@ from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._numbers import (
-    LONG,
-    SYMPTOMS,
-    Site,
-    blown_up,
-    first_bad,
-    steady_site,
-    tell,
-    trouble_of,
-)
+from laststep.rules.diverged._growth import blown_up, first_bad
+from laststep.rules.diverged._numbers import LONG, SYMPTOMS, Site, steady_site, tell, trouble_of
 from laststep.run import Run
 
 
@@ -69,8 +61,8 @@ def _stride(site: Site) -> float:
 
 def _finding(run: Run, site: Site, look: Event, sign: str, evidence: list[Evidence]) -> Finding:
     rate, stride = site.rate(look), _stride(site)
-    told = f"{site.optimizer or 'the optimizer'} had a rate of {tell(rate)} in step {look.get('step')}; Keras's default "
-    told += f"is {tell(site.default_rate)}"
+    told = f"{site.optimizer or 'the optimizer'} had a rate of {tell(rate)} in step {look.get('step')}"
+    told += f"; Keras's default is {tell(site.default_rate)}"
     evidence = [Evidence(told, (look,)), *evidence]
     if stride == stride:
         evidence.append(Evidence(f"an update changed the weights by {stride:.0%} of their length", (look,)))

@@ -127,7 +127,7 @@ def _finding(run: Run, site: Site, trouble: Evidence, moved: float, turned: floa
         if watched:
             told = f"ReduceLROnPlateau watches {watched.get('monitor')} with mode={watched.get('mode')!r}"
         remedy = Remedy(f"Look at what lowers the rate: {told}", None, site.where)
-    told = f"the rate was {tell(highest)} at most, {tell(last)} in the end; Keras's default is {tell(site.default_rate)}"
+    told = f"the rate was {tell(highest)} at most, {tell(last)} in the end; Keras takes {tell(site.default_rate)}"
     evidence = [trouble, Evidence(told, site.looks[-1:], tuple(rates))]
     if moved == moved:
         evidence.append(Evidence(f"all updates seen together are {moved:.2%} of the weights", site.looks[-1:]))

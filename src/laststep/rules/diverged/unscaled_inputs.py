@@ -7,20 +7,8 @@ from typing import Any
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._numbers import (
-    SYMPTOMS,
-    Site,
-    blown_up,
-    data_place,
-    first_bad,
-    large_inputs,
-    large_targets,
-    number,
-    only_inputs,
-    steady_site,
-    tell,
-    trouble_of,
-)
+from laststep.rules.diverged._growth import blown_up, data_place, first_bad, large_inputs, large_targets, only_inputs
+from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, steady_site, tell, trouble_of
 from laststep.run import Run
 
 SCALE = Remedy("Bring each feature to a mean of 0 and a spread of 1 (pictures: divide by 255)",

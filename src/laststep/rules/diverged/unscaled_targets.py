@@ -8,19 +8,8 @@ from typing import Any
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._numbers import (
-    LARGE,
-    SYMPTOMS,
-    Site,
-    blown_up,
-    data_place,
-    first_bad,
-    large_targets,
-    number,
-    steady_site,
-    tell,
-    trouble_of,
-)
+from laststep.rules.diverged._growth import LARGE, blown_up, data_place, first_bad, large_targets
+from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, steady_site, tell, trouble_of
 from laststep.run import Run
 
 SCALE = Remedy("Train on scaled targets and turn the predictions back",
@@ -78,12 +67,13 @@ def _is_far(site: Site, name: str) -> bool:
     y, guess = site.tensors[name], site.tensors.get("y_pred")
     if guess is None or name != "y":
         return True
-    spread = number(y.get("std"))
-    return abs(number(y.get("mean")) - number(guess.get("mean"))) > 0.5 * spread or number(guess.get("std")) < 0.5 * spread
+    half = 0.5 * number(y.get("std"))
+    return abs(number(y.get("mean")) - number(guess.get("mean"))) > half or number(guess.get("std")) < half
 
 
 def _finding(run: Run, site: Site, told: dict[str, Any], sign: str, why: list[Evidence]) -> Finding:
-    size = f"around {tell(number(told.get('mean')))}, from {tell(number(told.get('low')))} to {tell(number(told.get('high')))}"
+    mean, low, high = (tell(number(told.get(name))) for name in ("mean", "low", "high"))
+    size = f"around {mean}, from {low} to {high}"
     evidence = [*why, Evidence(f"the targets are {size}", site.batches[-1:])]
     guess = site.tensors.get("y_pred")
     if guess is not None and math.isfinite(number(guess.get("mean"))):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from typing import Any
 
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
@@ -64,7 +65,7 @@ def vanishing_gradients(run: Run) -> Answer:
 
 
 def _pulls(site: Site) -> dict[str, float]:
-    """For each layer with a kernel, in their order, the gradient measured by the weights, in the middle of the looks."""
+    """For each layer with a kernel, in their order: its gradient measured by its weights, the median of all looks."""
     kernels = {name.rpartition("/")[0] for name, shape in site.shapes.items() if len(shape) > 1}
     found: dict[str, list[float]] = {}
     for look in site.good:
@@ -77,25 +78,28 @@ def _pulls(site: Site) -> dict[str, float]:
 
 def _forgets(site: Site) -> str:
     """A recurrent layer over a long series, and a model that gives the same answer for each sample from the start."""
-    first = site.batches[0] if site.batches else None
-    guess = ((first.get("tensors") or {}).get("y_pred") or {}) if first is not None and first.get("batches") == 1 else {}
+    guess = _first_guess(site)
     spreads = [number(value) for value in guess.get("column_stds") or []]
-    series = [told for told in site.inputs.values() if len(told.get("shape") or []) == 3 and told["shape"][1] >= SERIES]
+    series = [shape for told in site.inputs.values() if len(shape := told.get("shape") or []) == 3]
     same = bool(spreads) and max(spreads) <= 1e-6 * max(abs(number(guess.get("high"))), abs(number(guess.get("low"))))
-    if not same or not series:
+    if not same or not any(shape[1] >= SERIES for shape in series):
         return ""
-    return next((name for name in _recurrent(site)), "")
+    return next((layer for layer in numbers_in(site.looks[-1].get("grads")) if "rnn" in layer.lower()), "")
 
 
-def _recurrent(site: Site) -> list[str]:
-    return [layer for layer in numbers_in(site.looks[-1].get("grads")) if "rnn" in layer.lower() or "recurrent" in layer]
+def _first_guess(site: Site) -> dict[str, Any]:
+    """The predictions for the first batch alone: how much they differ from sample to sample."""
+    first = site.batches[0] if site.batches else None
+    if first is None or first.get("batches") != 1:
+        return {}
+    return (first.get("tensors") or {}).get("y_pred") or {}
 
 
 def _through_time(run: Run, site: Site, layer: str) -> Answer:
     trouble = trouble_of(site)
     if trouble is None:
         return measured("it learns")
-    told = "in the first step all samples of a batch got exactly the same answer: nothing of the series' beginning is left"
+    told = "in the first batch all samples got exactly the same answer: nothing of the series' beginning is left"
     return Finding(
         cause=f"The gradients vanish over time in {layer}: the end of the series is all that reaches the answer.",
         confidence=Confidence.LIKELY,
@@ -118,7 +122,7 @@ def _finding(run: Run, site: Site, pulls: dict[str, float], faint: list[str], tr
              < 0.5 * site.usual(layer)]  # fmt: skip
     remedies = (DRAW, NORMALISE) if small else (RELU, NORMALISE)
     return Finding(
-        cause=f"The gradients vanish on their way back: {len(faint)} of {len(pulls)} layers, up to {begins}, hardly learn.",
+        cause=f"The gradients vanish: {len(faint)} of {len(pulls)} layers, up to {begins}, hardly learn.",
         confidence=Confidence.LIKELY,
         evidence=(trouble, Evidence(told, site.looks[-1:], curve), progress(run)),
         remedies=remedies,
