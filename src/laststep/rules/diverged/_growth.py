@@ -8,7 +8,6 @@ from typing import Any
 
 from laststep.finding import Evidence, Place
 from laststep.reports import words
-from laststep.rules._shared import fit_place
 from laststep.rules.diverged._numbers import (
     LONG,
     Site,
@@ -125,10 +124,11 @@ def is_scaled_inside(site: Site) -> bool:
     return False
 
 
-def data_place(run: Run) -> Place | None:
-    data = run.fit.began.get("data") if run.fit else None
+def data_place(site: Site) -> Place | None:
+    """The line that made the data, where it is known; else the one that trains on it."""
+    data = site.run.fit.began.get("data") if site.run.fit else None
     held = data if isinstance(data, dict) else {}
-    return held.get("made_at") or held.get("where") or fit_place(run)
+    return held.get("made_at") or held.get("where") or site.where
 
 
 def growth_cause(site: Site) -> str:
@@ -191,7 +191,7 @@ def first_bad(site: Site) -> Evidence:
     assert site.bad is not None
     loss, grads = number(site.bad.get("loss")), site.bad.get("grads") or []
     count = len(grads) + len(site.bad.get("finite") or [])
-    told = f"step {int(number(site.bad.get('step')) or 0):,} was the first bad one: loss {tell(loss)}"
+    told = f"step {site.bad.data['step']:,} was the first bad one: loss {tell(loss)}"
     held = (site.bad.get("inputs") or {}).get("y_pred")
     if isinstance(held, dict) and held.get("of"):
         told += f", {int(held.get('nan') or 0) + int(held.get('inf') or 0):,} of {held['of']:,} predictions not finite"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,8 +61,7 @@ class Site:
 
     @property
     def tensors(self) -> dict[str, dict[str, Any]]:
-        held = self.batches[-1].get("tensors") if self.batches else None
-        return {str(name): told for name, told in held.items() if isinstance(told, dict)} if held else {}
+        return dict(self.batches[-1].data["tensors"]) if self.batches else {}
 
     @property
     def inputs(self) -> dict[str, dict[str, Any]]:
@@ -71,22 +71,19 @@ class Site:
 
     @property
     def described(self) -> list[dict[str, Any]]:
-        model = self.made.get("model")
-        layers = model.get("layers") if isinstance(model, dict) else None
-        return [layer for layer in layers or [] if isinstance(layer, dict)]
+        layers = self.made.data["model"].get("layers")
+        return [layer for layer in layers if isinstance(layer, dict)] if isinstance(layers, list) else []
 
     @property
     def losses(self) -> list[dict[str, Any]]:
-        return [loss for loss in self.made.get("losses") or [] if isinstance(loss, dict)]
+        return [loss for loss in self.made.data["losses"] if isinstance(loss, dict)]
 
     @property
     def settings(self) -> dict[str, Any]:
         """What is known of the optimizer: that of the fit, as it was compiled, or that of the loop."""
-        own = self.made.get("optimizer")
         asked = self.run.fit.began.get("optimizer") if self.run.fit else None
-        return (asked if isinstance(asked, dict) else {}) | {
-            key: value for key, value in (own if isinstance(own, dict) else {}).items() if value is not None
-        }
+        own = {key: value for key, value in self.made.data["optimizer"].items() if value is not None}
+        return (asked if isinstance(asked, dict) else {}) | own
 
     @property
     def optimizer(self) -> str:
@@ -110,7 +107,7 @@ class Site:
     @property
     def steps(self) -> int:
         done = self.run.steps[-1].number if self.run.steps else 0
-        return int(max(done, *(number(look.get("step")) or 0 for look in self.looks), 0))
+        return max([done, *(int(look.data["step"]) for look in self.looks)])
 
     def gradient(self, look: Event) -> float:
         return length(value for value in numbers_in(look.get("grads")).values() if value == value or look.get("bad"))
@@ -126,7 +123,7 @@ class Site:
 
     @property
     def shapes(self) -> dict[str, list[int]]:
-        told = [item for item in self.made.get("variables") or [] if isinstance(item, dict)]
+        told = [item for item in self.made.data["variables"] if isinstance(item, dict)]
         return {str(item.get("name")): item["shape"] for item in told if _is_shape(item.get("shape"))}
 
     def usual(self, layer: str) -> float:
@@ -184,6 +181,37 @@ class Site:
         return rate * self.gradient(look) / long / (1 - momentum if 0 < momentum < 1 else 1)
 
 
+# What the fields of these events hold; a record may be torn, or come from a stranger.
+FORMS: dict[str, dict[str, type]] = {
+    "gradients": {"missing": list, "variables": list, "losses": list, "model": dict, "optimizer": dict},
+    "numbers": {"grads": dict, "weights": dict, "moved": dict, "dead": dict, "broken": list},
+    "batch": {"tensors": dict},
+    "bad-number": {"inputs": dict, "data": dict, "grads": list, "finite": list},
+}
+
+
+def _read(run: Run, kind: str) -> list[Event]:
+    """The events of a kind, each field of the form that it should have."""
+    found = []
+    for event in run.all(kind):
+        told = dict(event.data)
+        for name, form in FORMS[kind].items():
+            told[name] = told[name] if isinstance(told.get(name), form) else form()
+        for name in ("tensors", "inputs", "data"):
+            if name in FORMS[kind]:
+                told[name] = {key: value for key, value in told[name].items() if isinstance(value, dict)}
+        told |= {name: number(told.get(name)) for name in ("loss", "rate")}
+        told |= {name: _count(told.get(name)) for name in ("step", "batches")}
+        told["where"] = told["where"] if isinstance(told.get("where"), dict) else None
+        told["site"] = str(told.get("site"))
+        found.append(dataclasses.replace(event, data=told))
+    return found
+
+
+def _count(value: Any) -> int:
+    return int(value) if math.isfinite(number(value)) else 0
+
+
 def _is_shape(shape: Any) -> bool:
     return isinstance(shape, list) and all(isinstance(part, int) for part in shape)
 
@@ -197,30 +225,28 @@ def _usual_square(name: str, shape: Sequence[int]) -> float:
 
 def sites_of(run: Run) -> list[Site]:
     """Each place where gradients were taken and looked at; a function that was traced twice is one place."""
-    looks: dict[Any, list[Event]] = {}
-    for look in run.all("numbers"):
-        looks.setdefault(look.get("site"), []).append(look)
+    looks: dict[str, list[Event]] = {}
+    for look in _read(run, "numbers"):
+        looks.setdefault(look.data["site"], []).append(look)
     groups: dict[str, list[Event]] = {}
-    for made in run.all("gradients"):
-        if made.get("site") in looks:
-            names = [item.get("name") for item in made.get("variables") or [] if isinstance(item, dict)]
+    for made in _read(run, "gradients"):
+        if made.data["site"] in looks:
+            names = [item.get("name") for item in made.data["variables"] if isinstance(item, dict)]
             groups.setdefault(repr((made.get("where"), names, _fit_at(run, made))), []).append(made)
-    return [_join(run, group, looks) for group in groups.values()]
+    batches, bad = _read(run, "batch"), _read(run, "bad-number")
+    return [_join(run, group, looks, batches, bad) for group in groups.values()]
 
 
 def _fit_at(run: Run, made: Event) -> int:
     return sum(fit.began.time <= made.time for fit in run.fits)
 
 
-def _join(run: Run, group: list[Event], looks: Mapping[Any, list[Event]]) -> Site:
-    ids = [made.get("site") for made in group]
+def _join(run: Run, group: list[Event], looks: dict[str, list[Event]], batches: list[Event], bad: list[Event]) -> Site:
+    ids = [made.data["site"] for made in group]
     seen = sorted((look for site in ids for look in looks[site]), key=lambda look: look.time)
-    batches = [event for event in run.all("batch") if event.get("site") in ids]
-    bad = [event for event in run.all("bad-number") if event.get("site") in ids]
-    return Site(
-        run, group[0], tuple(seen), tuple(sorted(batches, key=lambda event: number(event.get("batches")))),
-        min(bad, key=lambda event: event.time, default=None),
-    )  # fmt: skip
+    mine = sorted((e for e in batches if e.data["site"] in ids), key=lambda event: number(event.get("batches")))
+    first = min((e for e in bad if e.data["site"] in ids), key=lambda event: event.time, default=None)
+    return Site(run, group[0], tuple(seen), tuple(mine), first)
 
 
 def bad_site(run: Run) -> Site | None:
