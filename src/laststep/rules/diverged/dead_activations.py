@@ -44,7 +44,7 @@ def dead_activations(run: Run) -> Answer:
         return measured("units of all layers have gradients")
     trouble = trouble_of(site)
     layer = _culprit(site, dead)
-    silent = all(look_is_silent(site, layer))
+    silent = all(_is_silent(site, layer))
     if trouble is None and not silent and dead[layer] < 0.95:
         return measured("some units are silent, and it learns")
     share = dead[layer]
@@ -66,7 +66,7 @@ def dead_activations(run: Run) -> Answer:
     )
 
 
-def look_is_silent(site: Site, layer: str) -> list[bool]:
+def _is_silent(site: Site, layer: str) -> list[bool]:
     return [numbers_in(look.get("grads")).get(layer) == 0 for look in site.good]
 
 
@@ -78,9 +78,11 @@ def _dead(site: Site) -> dict[str, float]:
         shares[layer] = min(share, shares.get(layer, 1.0))
     layers = list(numbers_in(site.good[-1].get("grads")))
     for layer in layers:
-        if all(look_is_silent(site, layer)):
+        if all(_is_silent(site, layer)):
             shares[layer] = 1.0
     last = layers[-1] if layers else ""
+    if all(_is_silent(site, last)):  # the output itself is stuck: its activation, not its units
+        return {}
     return {
         layer: share for layer, share in shares.items() if share >= MOST and layer != last and _can_die(site, layer)
     }

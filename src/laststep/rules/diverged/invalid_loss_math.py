@@ -45,6 +45,8 @@ def invalid_loss_math(run: Run) -> Answer:
         return no("no step with a bad number was seen")
     if bad_inputs(site) or site.is_half or (not site.tensors and site.bad.get("data")):
         return no("the data is bad, or the precision")
+    if _labels_too_high(site):
+        return no("labels are out of range")
     sign = grew(site)
     if sign:
         return measured(sign)
@@ -56,6 +58,14 @@ def invalid_loss_math(run: Run) -> Answer:
         remedies=(GUARD, *((WHERE,) if part == "slope" else (LOGITS,) if part == "loss" else ()), FIND),
         where=_place(site, part),
     )
+
+
+def _labels_too_high(site: Site) -> bool:
+    """A label that is no class of the model gives NaN where the loss is compiled by XLA."""
+    sparse = any("sparse" in str(loss.get("name")).lower() for loss in site.losses)
+    shape = site.tensors.get("y_pred", {}).get("shape") or [0]
+    y = site.tensors.get("y", {})
+    return sparse and (number(y.get("high")) >= number(shape[-1]) > 0 or number(y.get("low")) < 0)
 
 
 def _where(site: Site) -> tuple[str, str]:

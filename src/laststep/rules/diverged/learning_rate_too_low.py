@@ -95,8 +95,9 @@ def _turned(site: Site) -> float | None:
     rates = [(number(look.get("step")), site.rate(look)) for look in site.looks if math.isfinite(site.rate(look))]
     asked = number(site.settings.get("learning_rate"))
     highest = max([rate for _, rate in rates] + [asked if math.isfinite(asked) else 0.0])
-    low = next((step for step, rate in rates if rate < COLLAPSED * highest), None)
-    if low is None or not site.steps or rates[-1][1] >= COLLAPSED * highest or low > EARLY * site.steps:
+    few = COLLAPSED * highest or COLLAPSED * site.default_rate  # a schedule may be at 0 when it is first looked at
+    low = next((step for step, rate in rates if rate < few), None)
+    if low is None or not site.steps or rates[-1][1] >= few or low > EARLY * site.steps:
         return None
     plateau = _plateau(site.run)
     return None if plateau and not _is_turned_round(plateau) else low / site.steps
@@ -129,7 +130,7 @@ def _finding(run: Run, site: Site, trouble: Evidence, moved: float, turned: floa
         remedy = Remedy(f"Look at what lowers the rate: {told}", None, site.where)
     told = f"the rate was {tell(highest)} at most, {tell(last)} in the end; Keras takes {tell(site.default_rate)}"
     evidence = [trouble, Evidence(told, site.looks[-1:], tuple(rates))]
-    if moved == moved:
+    if turned is None:
         evidence.append(Evidence(f"all updates seen together are {moved:.2%} of the weights", site.looks[-1:]))
     return Finding(
         cause=cause,
