@@ -61,7 +61,7 @@ def _finding(run: Run, site: Site, big: tuple[str, float, int | None], sign: str
         confidence=Confidence.LIKELY,
         evidence=(*why, Evidence(_sizes(told), site.batches[-1:]), progress(run)),
         remedies=(SCALE,),
-        where=data_place(site),
+        where=data_place(site, name),
     )
 
 

@@ -83,5 +83,5 @@ def _finding(run: Run, site: Site, told: dict[str, Any], sign: str, why: list[Ev
         confidence=Confidence.LIKELY,
         evidence=(*evidence, progress(run)),
         remedies=(SCALE, LOG) if number(told.get("low")) > 0 else (SCALE,),
-        where=data_place(site),
+        where=data_place(site, "y"),
     )
