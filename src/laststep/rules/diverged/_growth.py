@@ -44,7 +44,7 @@ def _loss_grew(site: Site) -> str:
         return ""
     floor = constant_loss(site)
     if losses[0] > 1000 * floor > 0:
-        return f"the first loss was {tell(losses[0])}, where always the same answer would give {tell(floor)}"
+        return f"the first loss was {tell(losses[0])}, where one constant answer would give {tell(floor)}"
     if max(losses[1:], default=0.0) > 10 * abs(losses[0]) > 0:
         return f"the loss went from {tell(losses[0])} to {tell(max(losses[1:]))}"
     return f"the loss was {tell(max(losses))}" if max(losses) > HUGE else ""
@@ -186,6 +186,13 @@ def bad_inputs(site: Site) -> dict[str, dict[str, Any]]:
     held = site.bad.get("inputs") if site.bad is not None else None
     given = held.items() if isinstance(held, dict) else ()
     return {str(name): told for name, told in given if name != "y_pred" and isinstance(told, dict)}
+
+
+def is_late(site: Site) -> bool:
+    """Every prediction is bad after good steps: it was the weights, which a step before this one had broken."""
+    held = site.bad.data["inputs"].get("y_pred", {}) if site.bad is not None else {}
+    every = number(held.get("of"))
+    return every > 1 and number(held.get("nan")) == every and site.bad is not None and site.bad.data["step"] > 1
 
 
 def first_bad(site: Site) -> Evidence:

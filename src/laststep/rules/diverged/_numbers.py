@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from laststep.event import Event
-from laststep.finding import Evidence, Place
+from laststep.finding import Confidence, Evidence, Place
 from laststep.rules._shared import fit_place
 from laststep.run import Run
 
@@ -296,6 +296,13 @@ class Trouble:
         return Evidence(self.says, self.events, self.curve)
 
 
+def sureness(site: Site) -> Confidence:
+    """Of a training that fails without a bad number: where targets do not depend on inputs it would fail anyway."""
+    found = site.run.last("dependence") if site.bad is None else None
+    independent = found is not None and number(found.get("p")) > 0.05
+    return Confidence.POSSIBLE if independent else Confidence.LIKELY
+
+
 def trouble_of(site: Site) -> Trouble | None:
     """That it learns nothing: no better than one constant answer, or no better than at its beginning."""
     curve, events = curve_of(site)
@@ -307,7 +314,7 @@ def trouble_of(site: Site) -> Trouble | None:
     if math.isfinite(floor) and floor > 0:
         if last < NOTHING_LEARNT * floor or _is_accurate(site):
             return None
-        told = f"the loss ended at {tell(last)}; always giving the same answer would reach {tell(floor)}"
+        told = f"the loss ended at {tell(last)}; one constant answer would reach {tell(floor)}"
         return Trouble(told, events, tuple(curve), first, last, floor)
     if not last > FLAT * first or first < 0:
         return None
@@ -361,8 +368,9 @@ def constant_loss(site: Site) -> float:
     if name == "binarycrossentropy" and number(y.get("low")) >= 0 and number(y.get("high")) <= 1:
         means = [number(value) for value in y.get("column_means") or []] or [mean]
         return sum(_entropy(value) + _entropy(1 - value) for value in means) / len(means)
-    if name == "sparsecategoricalcrossentropy" and kinds and y.get("whole"):
-        return math.log(len(kinds))
+    if name == "sparsecategoricalcrossentropy" and y.get("whole"):
+        width = number((site.tensors.get("y_pred", {}).get("shape") or [0])[-1])  # not all classes may have been seen
+        return math.log(max(len(kinds), width)) if max(len(kinds), width) > 1 else math.nan
     if name == "categoricalcrossentropy" and y.get("one_hot"):
         return sum(_entropy(number(value)) for value in y.get("column_means") or [])
     return math.nan

@@ -8,7 +8,7 @@ from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._growth import bad_inputs, data_place, first_bad
+from laststep.rules.diverged._growth import bad_inputs, data_place, first_bad, is_late
 from laststep.rules.diverged._numbers import SYMPTOMS, Site, bad_site
 from laststep.run import Run
 
@@ -41,7 +41,7 @@ def bad_input_values(run: Run) -> Answer:
     found = bad_inputs(site)
     held = site.bad.get("data")
     everywhere = {n: told for n, told in held.items() if isinstance(told, dict)} if isinstance(held, dict) else {}
-    unseen = not site.tensors  # the batch was too large to be kept: the arrays tell
+    unseen = not site.tensors or is_late(site)  # too large to be kept, or that of a step after: the arrays tell
     if not found and not (unseen and everywhere):
         return measured(f"the data of the first bad step ({_step(site)}) is finite") if site.tensors else no("not seen")
     name, told = next(iter((found or everywhere).items()))

@@ -44,7 +44,7 @@ def exploding_gradients(run: Run) -> Answer:
         return measured("no gradient was anything but finite") if seen else no("no growth was seen before a bad step")
     site, sign = found
     layer = _longest(site)
-    evidence = [Evidence(sign[0].upper() + sign[1:], site.looks[:1]), first_bad(site), *_gradients(site)]
+    evidence = [first_bad(site), *_gradients(site)]
     drawn = _drawn(site, layer)
     if drawn:
         evidence.append(Evidence(drawn, (site.made,)))

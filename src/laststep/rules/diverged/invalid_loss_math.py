@@ -7,7 +7,7 @@ import math
 from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._growth import bad_inputs, first_bad, grew, hurried
+from laststep.rules.diverged._growth import bad_inputs, first_bad, grew, hurried, is_late
 from laststep.rules.diverged._numbers import SYMPTOMS, Site, bad_site, number
 from laststep.run import Run
 
@@ -43,7 +43,7 @@ def invalid_loss_math(run: Run) -> Answer:
     site = bad_site(run)
     if site is None or site.bad is None:
         return no("no step with a bad number was seen")
-    if bad_inputs(site) or site.is_half or (not site.tensors and site.bad.get("data")):
+    if bad_inputs(site) or site.is_half or (site.bad.get("data") and (is_late(site) or not site.tensors)):
         return no("the data is bad, or the precision")
     if _labels_too_high(site):
         return no("labels are out of range")
@@ -53,7 +53,9 @@ def invalid_loss_math(run: Run) -> Answer:
     part, told = _where(site)
     return Finding(
         cause=f"{told} in step {site.bad.get('step')}, with finite data and ordinary weights.",
-        confidence=Confidence.LIKELY if _is_sure(site) and not hurried(site) else Confidence.POSSIBLE,
+        confidence=Confidence.LIKELY
+        if _is_sure(site) and not hurried(site) and not is_late(site)
+        else Confidence.POSSIBLE,
         evidence=(first_bad(site), Evidence(_before(site), site.looks[:1]), progress(run)),
         remedies=(GUARD, *((WHERE,) if part == "slope" else (LOGITS,) if part == "loss" else ()), FIND),
         where=_place(site, part),
@@ -71,6 +73,8 @@ def _labels_too_high(site: Site) -> bool:
 def _where(site: Site) -> tuple[str, str]:
     """Which part of the step is the first that is bad."""
     assert site.bad is not None
+    if is_late(site):
+        return "before", "The weights were no numbers any more (log of 0, 0/0, or a bad value in a batch before)"
     if (site.bad.get("inputs") or {}).get("y_pred"):
         return "layer", "A layer computed something that is not a number (0/0, a root of a negative, log of 0)"
     if math.isfinite(number(site.bad.get("loss"))):
@@ -93,8 +97,10 @@ def _is_sure(site: Site) -> bool:
 
 def _before(site: Site) -> str:
     good = site.good
+    if not good and site.bad is not None and site.bad.data["step"] == 1:
+        return "it was the first step: the weights were as they had been drawn"
     if not good:
-        return "the first step that was looked at was bad already: the weights were as they had been drawn"
+        return "no step before was looked at"
     return f"in {len(good)} looks before, loss, gradients and weights were of an ordinary size"
 
 

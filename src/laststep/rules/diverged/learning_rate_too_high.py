@@ -6,11 +6,11 @@ import math
 import statistics
 
 from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.finding import Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
 from laststep.rules.diverged._growth import blown_up, first_bad
-from laststep.rules.diverged._numbers import LONG, SYMPTOMS, Site, steady_site, tell, trouble_of
+from laststep.rules.diverged._numbers import LONG, SYMPTOMS, Site, steady_site, sureness, tell, trouble_of
 from laststep.run import Run
 
 
@@ -69,7 +69,7 @@ def _finding(run: Run, site: Site, look: Event, sign: str, evidence: list[Eviden
     value = _try(site, rate, stride)
     return Finding(
         cause=f"The learning rate of {tell(rate)} is too high: {sign}.",
-        confidence=Confidence.LIKELY,
+        confidence=sureness(site),
         evidence=(*evidence, progress(run)),
         remedies=(Remedy("Take a lower learning rate", f"learning_rate={value:.1g}", site.where),),
         where=site.where,

@@ -6,7 +6,7 @@ import math
 import statistics
 from typing import Any
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.finding import Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
 from laststep.rules.diverged._numbers import (
@@ -18,6 +18,7 @@ from laststep.rules.diverged._numbers import (
     number,
     numbers_in,
     steady_site,
+    sureness,
     tell,
     trouble_of,
 )
@@ -70,7 +71,7 @@ def _unfinished(site: Site) -> Evidence | None:
     last = statistics.median(curve[-max(1, len(curve) // 4) :]) if curve else math.nan
     if not last > LEFT * floor:
         return None
-    told = f"the loss stayed at {tell(last)}; always giving the same answer would reach {tell(floor)}"
+    told = f"the loss stayed at {tell(last)}; one constant answer would reach {tell(floor)}"
     return Evidence(told, events, tuple(curve))
 
 
@@ -134,7 +135,7 @@ def _finding(run: Run, site: Site, trouble: Evidence, moved: float, turned: floa
         evidence.append(Evidence(f"all updates seen together are {moved:.2%} of the weights", site.looks[-1:]))
     return Finding(
         cause=cause,
-        confidence=Confidence.LIKELY,
+        confidence=sureness(site),
         evidence=(*evidence, progress(run)),
         remedies=(remedy,),
         where=site.where,

@@ -8,7 +8,7 @@ from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
 from laststep.rules.diverged._growth import blown_up, data_place, first_bad, large_inputs, large_targets, only_inputs
-from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, steady_site, tell, trouble_of
+from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, steady_site, sureness, tell, trouble_of
 from laststep.run import Run
 
 SCALE = Remedy("Bring each feature to a mean of 0 and a spread of 1 (pictures: divide by 255)",
@@ -58,7 +58,7 @@ def _finding(run: Run, site: Site, big: tuple[str, float, int | None], sign: str
     told = site.tensors.get(name, {})
     return Finding(
         cause=f"The inputs are not scaled ({_range(told, column, size)}): {sign}.",
-        confidence=Confidence.LIKELY,
+        confidence=sureness(site),
         evidence=(*why, Evidence(_sizes(told), site.batches[-1:]), progress(run)),
         remedies=(SCALE,),
         where=data_place(site, name),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.finding import Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
 from laststep.rules.diverged._growth import LARGE, blown_up, data_place, first_bad, large_targets
-from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, steady_site, tell, trouble_of
+from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, steady_site, sureness, tell, trouble_of
 from laststep.run import Run
 
 SCALE = Remedy("Train on scaled targets and turn the predictions back",
@@ -80,7 +80,7 @@ def _finding(run: Run, site: Site, told: dict[str, Any], sign: str, why: list[Ev
         evidence.append(Evidence(f"the predictions are around {tell(number(guess.get('mean')))}", site.batches[-1:]))
     return Finding(
         cause=f"The targets are not scaled ({size}): {sign}.",
-        confidence=Confidence.LIKELY,
+        confidence=sureness(site),
         evidence=(*evidence, progress(run)),
         remedies=(SCALE, LOG) if number(told.get("low")) > 0 else (SCALE,),
         where=data_place(site, "y"),

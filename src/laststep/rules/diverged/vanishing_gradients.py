@@ -5,10 +5,10 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.finding import Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, numbers_in, steady_site, tell, trouble_of
+from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, numbers_in, steady_site, sureness, tell, trouble_of
 from laststep.run import Run
 
 FAINT = 1e-3  # of the layer that has most; between neighbours in a network that learns it is a tenth at worst
@@ -102,7 +102,7 @@ def _through_time(run: Run, site: Site, layer: str) -> Answer:
     told = "in the first batch all samples got exactly the same answer: nothing of the series' beginning is left"
     return Finding(
         cause=f"The gradients vanish over time in {layer}: the end of the series is all that reaches the answer.",
-        confidence=Confidence.LIKELY,
+        confidence=sureness(site),
         evidence=(trouble.evidence, Evidence(told, site.batches[:1]), progress(run)),
         remedies=(LONG_MEMORY, DRAW),
         where=site.place(layer),
@@ -123,7 +123,7 @@ def _finding(run: Run, site: Site, pulls: dict[str, float], faint: list[str], tr
     remedies = (DRAW, NORMALISE) if small else (RELU, NORMALISE)
     return Finding(
         cause=f"The gradients vanish: {len(faint)} of {len(pulls)} layers, up to {begins}, hardly learn.",
-        confidence=Confidence.LIKELY,
+        confidence=sureness(site),
         evidence=(trouble, Evidence(told, site.looks[-1:], curve), progress(run)),
         remedies=remedies,
         where=site.place(begins),
