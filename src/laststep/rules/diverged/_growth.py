@@ -82,14 +82,16 @@ def _reach(told: Mapping[str, Any] | None) -> float:
     return max((value for value in held if math.isfinite(value)), default=0.0)
 
 
-LARGE = 100.0  # Keras draws weights for values around 1; a squared error has then gradients 10,000 times as large
+# Keras draws weights for values around 1: targets a hundred times as large make the gradients of a squared error
+# 10,000 times as large, and pixels up to 255 are around 80.
+LARGE, LARGE_INPUTS = 100.0, 30.0
 
 
-def large(site: Site, names: Iterable[str]) -> tuple[str, float, int | None] | None:
+def large(site: Site, names: Iterable[str], least: float = LARGE) -> tuple[str, float, int | None] | None:
     """The first of these tensors whose values are far from 1: its name, their size, the column where it is a table."""
     for name in names:
         sizes = [scale_of((event.get("tensors") or {}).get(name) or {}) for event in site.batches]
-        if sizes and LARGE <= sizes[-1][0] < 1e20 and sizes[-1][0] < LARGE * sizes[0][0]:  # what grows is no data
+        if sizes and least <= sizes[-1][0] < 1e20 and sizes[-1][0] < LARGE * sizes[0][0]:  # what grows is no data
             return name, *sizes[-1]
     return None
 
@@ -102,7 +104,7 @@ def large_targets(site: Site) -> tuple[str, float, int | None] | None:
 
 
 def large_inputs(site: Site) -> tuple[str, float, int | None] | None:
-    return None if is_scaled_inside(site) else large(site, site.inputs)
+    return None if is_scaled_inside(site) else large(site, site.inputs, LARGE_INPUTS)
 
 
 def scale_of(told: Mapping[str, Any]) -> tuple[float, int | None]:

@@ -16,8 +16,9 @@ from laststep.run import Run
 
 SYMPTOMS = ("nan-loss", "loss-not-improving")  # what a cause of these comes before
 # What Keras takes when nothing is asked for. Ten times as much is no longer ordinary.
-DEFAULT_RATES = {"SGD": 0.01, "Ftrl": 0.001, "Adadelta": 0.001}
+DEFAULT_RATES = {"SGD": 0.01, "Adagrad": 0.01, "Adadelta": 1.0}  # these two as their papers have them
 DEFAULT_RATE = 0.001
+ADAMS = ("Adam", "AdamW", "Nadam", "Adamax", "RMSprop", "Lion")
 UNORDINARY = 10.0
 ENOUGH_STEPS = 40  # with fewer nothing can be said about what was learnt
 NOTHING_LEARNT = 0.97  # of the loss that one constant answer would give
@@ -173,8 +174,10 @@ class Site:
         long = min(self.weight(look), usual) if usual else self.weight(look)  # what has grown is no measure
         if not long or not math.isfinite(rate) or not self.optimizer:
             return math.nan
-        if self.optimizer != "SGD":  # each number of them moves by about the rate
+        if self.optimizer in ADAMS:  # each number of them moves by about the rate
             return rate * math.sqrt(sum(self.size(layer) for layer in grads)) / long
+        if self.optimizer != "SGD":
+            return math.nan
         if any(number(self.settings.get(name)) > 0 for name in ("clipnorm", "global_clipnorm")):
             return rate / long
         momentum = number(self.settings.get("momentum"))
@@ -250,19 +253,24 @@ def _join(run: Run, group: list[Event], looks: dict[str, list[Event]], batches: 
 
 
 def bad_site(run: Run) -> Site | None:
-    """Where the first number was that is none, if it did harm: a loss scale's trial that is skipped does none."""
+    """Where the first number was that is none, if it did harm: a step that is tried and skipped does none."""
     sites = [site for site in sites_of(run) if site.bad is not None]
     first = min(sites, key=lambda site: site.bad.time if site.bad else 0.0, default=None)
-    return first if first is not None and (not first.scales_loss or ends_bad(run, first)) else None
+    return first if first is not None and did_harm(first) else None
 
 
-def ends_bad(run: Run, site: Site) -> bool:
-    """Whether the last that is known of the loss or the weights is no number."""
-    last = run.last("epoch")
-    loss = number((last.get("metrics") or {}).get("loss")) if last is not None else math.nan
-    if last is not None and "loss" in (last.get("metrics") or {}):
-        return not math.isfinite(loss)
-    return bool(site.looks and site.looks[-1].get("broken")) or not math.isfinite(loss_of(site.looks[-1]))
+def did_harm(site: Site) -> bool:
+    """Whether weights were broken, or the loss was bad to the end; where nothing more is known, it did."""
+    if site.bad is None or any(look.get("broken") for look in site.looks):
+        return site.bad is not None
+    metrics = [epoch.get("metrics") for epoch in site.run.all("epoch") if epoch.time > site.bad.time]
+    told = [number(held["loss"]) for held in metrics if isinstance(held, dict) and "loss" in held]
+    if told:
+        return not math.isfinite(told[-1])
+    step = site.bad.data["step"]
+    if not site.run.fits and any(s.number > step + 1 and math.isfinite(s.loss) for s in site.run.steps):
+        return False
+    return not site.scales_loss or not math.isfinite(loss_of(site.looks[-1]))
 
 
 def loss_of(look: Event) -> float:

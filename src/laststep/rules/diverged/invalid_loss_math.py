@@ -15,6 +15,7 @@ GUARD = Remedy("Keep what goes into log, sqrt and a division away from 0",
                "tf.math.log(x + 1e-7), tf.sqrt(tf.maximum(x, 1e-12)), tf.math.divide_no_nan(a, b)")  # fmt: skip
 LOGITS = Remedy("Use Keras's own cross-entropy with from_logits=True: it never takes the logarithm of 0")
 WHERE = Remedy("tf.where does not help a gradient: make the value safe before the operation, not after it")
+CROSS_ENTROPIES = ("binary_crossentropy", "categorical_crossentropy", "sparse_categorical_crossentropy")
 KERAS_OWN = ("Input", "Dense", "Flatten", "Dropout", "Activation", "ReLU", "Reshape", "Add", "Concatenate", "Conv",
              "MaxPool", "Average", "Global", "Batch", "Layer", "Normal", "Rescal", "Permute", "Repeat", "Masking",
              "Zero", "Up", "Multiply", "Dot", "Random", "Gaussian", "Softmax", "Leaky", "ELU")  # fmt: skip
@@ -53,9 +54,7 @@ def invalid_loss_math(run: Run) -> Answer:
     part, told = _where(site)
     return Finding(
         cause=f"{told} in step {site.bad.get('step')}, with finite data and ordinary weights.",
-        confidence=Confidence.LIKELY
-        if _is_sure(site) and not hurried(site) and not is_late(site)
-        else Confidence.POSSIBLE,
+        confidence=Confidence.LIKELY if _is_sure(site) else Confidence.POSSIBLE,
         evidence=(first_bad(site), Evidence(_before(site), site.looks[:1]), progress(run)),
         remedies=(GUARD, *((WHERE,) if part == "slope" else (LOGITS,) if part == "loss" else ()), FIND),
         where=_place(site, part),
@@ -85,14 +84,22 @@ def _where(site: Site) -> tuple[str, str]:
 
 
 def _is_sure(site: Site) -> bool:
-    """Seen close enough to the bad step to know that nothing grew."""
+    """Seen close enough to the bad step to know that nothing grew, and no loss of Keras's own that was misused."""
     assert site.bad is not None
+    if hurried(site) or is_late(site) or any(_is_misfit(loss) for loss in site.losses):
+        return False
     step, loss = number(site.bad.get("step")), number(site.bad.get("loss"))
     if step <= 2 or (site.bad.get("inputs") or {}).get("y_pred", {}).get("inf") == 0 or math.isfinite(loss):
         return True
     known = [seen.number for seen in site.run.steps if seen.number < step and math.isfinite(seen.loss)]
     looked = [number(look.get("step")) for look in site.good]
     return step - max([*known, *looked], default=0) <= 3 or len(site.good) >= 4
+
+
+def _is_misfit(loss: dict[str, object]) -> bool:
+    """Keras's own cross-entropy of something that is no probability: the last layer is what is wrong."""
+    probable = loss.get("from_logits") or loss.get("made_by") in ("Softmax", "Sigmoid", "", None)
+    return loss.get("name") in CROSS_ENTROPIES and not probable
 
 
 def _before(site: Site) -> str:

@@ -7,7 +7,15 @@ from typing import Any
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._growth import blown_up, data_place, first_bad, large_inputs, large_targets, only_inputs
+from laststep.rules.diverged._growth import (
+    LARGE,
+    blown_up,
+    data_place,
+    first_bad,
+    large_inputs,
+    large_targets,
+    only_inputs,
+)
 from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, steady_site, sureness, tell, trouble_of
 from laststep.run import Run
 
@@ -58,7 +66,7 @@ def _finding(run: Run, site: Site, big: tuple[str, float, int | None], sign: str
     told = site.tensors.get(name, {})
     return Finding(
         cause=f"The inputs are not scaled ({_range(told, column, size)}): {sign}.",
-        confidence=sureness(site),
+        confidence=sureness(site) if site.bad or size >= LARGE or _reach(told) > 2 * LARGE else Confidence.POSSIBLE,
         evidence=(*why, Evidence(_sizes(told), site.batches[-1:]), progress(run)),
         remedies=(SCALE,),
         where=data_place(site, name),
@@ -74,6 +82,10 @@ def _unseen(run: Run, site: Site, sign: str) -> Finding:
         remedies=(SCALE,),
         where=site.where,
     )
+
+
+def _reach(told: dict[str, Any]) -> float:
+    return max(abs(number(told.get("low"))), abs(number(told.get("high"))))
 
 
 def _range(told: dict[str, Any], column: int | None, size: float) -> str:
