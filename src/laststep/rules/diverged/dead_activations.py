@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._numbers import SYMPTOMS, Site, numbers_in, steady_site, tell, trouble_of
+from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, numbers_in, steady_site, tell, trouble_of
 from laststep.run import Run
 
 MOST = 0.9
@@ -77,15 +77,17 @@ def _dead(site: Site) -> dict[str, float]:
         layer = name.rpartition("/")[0]
         shares[layer] = min(share, shares.get(layer, 1.0))
     layers = list(numbers_in(site.good[-1].get("grads")))
-    for layer in layers:
-        if all(_is_silent(site, layer)):
-            shares[layer] = 1.0
-    last = layers[-1] if layers else ""
-    if all(_is_silent(site, last)):  # the output itself is stuck: its activation, not its units
+    silent = [layer for layer in layers if all(_is_silent(site, layer))]
+    if layers[-1:] == silent[-1:] or _is_blank(site):  # the output itself is stuck, or there is nothing to answer to
         return {}
-    return {
-        layer: share for layer, share in shares.items() if share >= MOST and layer != last and _can_die(site, layer)
-    }
+    shares |= dict.fromkeys(silent, 1.0)
+    # A layer whose biases have a gradient and whose kernel has none answers; it is given zeros.
+    found = {layer: share for layer, share in shares.items() if MOST <= share < 1 or layer in silent}
+    return {layer: share for layer, share in found.items() if layer != layers[-1] and _can_die(site, layer)}
+
+
+def _is_blank(site: Site) -> bool:
+    return bool(site.inputs) and all(number(told.get("zeros")) > 0.999 for told in site.inputs.values())
 
 
 def _can_die(site: Site, layer: str) -> bool:
