@@ -35,7 +35,7 @@ def unscaled_targets(run: Run) -> Answer:
         layer do it: keras.layers.Rescaling(std, offset=mean).
 
     Not to be confused with
-        unscaled-inputs, learning-rate-too-low, learning-rate-too-high.
+        unscaled-inputs (what goes in is large), learning-rate-too-low, learning-rate-too-high (ordinary targets).
     """
     found = blown_up(run, "unscaled-targets")
     site = found[0] if found else steady_site(run)
