@@ -60,6 +60,8 @@ def run_of(
     looks: list[dict[str, Any]], x: Any = TABLE, y: Any = PRICE, broken: Any = None, losses: Any = None, **more: Any
 ) -> Run:
     guess = more.pop("guess", {**PRICE, "shape": [32, 1], "column_means": [0.0], "column_stds": [0.5]})
+    if "losses_of" in more:
+        more["losses"] = more.pop("losses_of")
     told: list[tuple[str, dict[str, Any]]] = [("recorder", {"pid": 7}), ("gradients", made(**more))]
     told += [("batch", {"site": 2, "batches": 4, "tensors": {"x": x, "y": y, "y_pred": guess}})]
     told += [("numbers", item) for item in looks]
@@ -209,3 +211,58 @@ def test_torn_data_is_no_crash(rule: str, rubbish: Any) -> None:
             events = [*run.events[:at], Event(event.time, event.kind, torn, event.source), *run.events[at + 1 :]]
             found(Run("made-up", events=tuple(events), steps=run.steps))
         found(Run("made-up", events=(*run.events[:at], *run.events[at + 1 :]), steps=run.steps))
+
+
+def sure(run: Run) -> list[str]:
+    return [name for name, finding in found(run).items() if finding.confidence >= Confidence.LIKELY]
+
+
+def test_weights_that_were_broken_a_step_before_are_not_blamed_on_the_loss() -> None:
+    every = {"nan": 32, "inf": 0, "of": 32, "samples": [0, 1, 2], "features": [0], "shape": [32, 1]}
+    assert sure(run_of(steady(1), broken=bad(inputs={"y_pred": every}))) == []
+    told = run_of(steady(1), broken=bad(inputs={"y_pred": every}, data={"x": HOLE}))
+    assert sure(told) == ["bad-input-values"]
+
+
+def test_labels_that_are_no_classes_and_a_misused_cross_entropy_are_left_to_others() -> None:
+    sparse = [{"name": "sparse_categorical_crossentropy", "from_logits": True, "made_by": "BiasAdd"}]
+    labels = {**COIN, "high": 5.0, "distinct": [1.0, 5.0], "whole": True}
+    assert found(run_of([], y=labels, broken=bad(1), guess={"shape": [32, 5]})) != {}
+    assert found(run_of([], y=labels, broken=bad(1), guess={"shape": [32, 5]}, losses_of=sparse)) == {}
+    misfit = [{"name": "categorical_crossentropy", "from_logits": False, "made_by": "Relu"}]
+    assert sure(run_of([], broken=bad(1), losses_of=misfit)) == []
+
+
+def test_a_bad_step_that_the_program_skips_does_no_harm() -> None:
+    broken = bad(5, inputs={"x": HOLE})
+    run = run_of(steady(1), losses=[1.0, 0.9, 0.8, 0.8, NAN, 0.7, 0.6, 0.5])
+    looked = Event(40.0, "numbers", look(5, NAN, NAN, 4.0, bad=True), "recorder")
+    events = (*run.events, looked, Event(41.0, "bad-number", broken, "recorder"))
+    assert found(Run("made-up", events=events, steps=run.steps)) == {}
+
+
+def test_a_layer_that_is_given_zeros_is_not_dead() -> None:
+    blank = {"grads": {"net/a": 0.3, "net/b": 0.1, "net/out": 0.2}, "dead": {"net/a/kernel": 1.0}}
+    assert "dead-activations" not in found(run_of(steady(**blank)))
+    assert "dead-activations" not in found(run_of(steady(**SILENT), x={**TABLE, "zeros": 1.0}))
+
+
+def test_targets_without_a_link_to_the_inputs_leave_a_finding_possible() -> None:
+    run = FIRES["vanishing-gradients"]()
+    luck = Event(90.0, "dependence", {"site": 2, "rows": 400, "p": 0.6}, "recorder")
+    told = found(Run("made-up", events=(*run.events, luck), steps=run.steps))
+    assert told["vanishing-gradients"].confidence is Confidence.POSSIBLE
+
+
+def test_a_rate_that_comes_down_at_once_is_too_low_and_one_that_comes_down_late_is_not() -> None:
+    rates = [0.01, 1e-5, *[1e-9] * 10]
+    early = run_of([look(1 + 8 * at, 0.9, rate=rate) for at, rate in enumerate(rates)])
+    late = run_of([look(1 + 8 * at, 0.9, rate=rate) for at, rate in enumerate([*[0.01] * 10, 1e-5, 1e-9])])
+    assert sure(early) == ["learning-rate-too-low"]
+    assert "learning-rate-too-low" not in found(late)
+
+
+def test_sgd_that_was_not_seen_between_may_have_blown_up_or_not() -> None:
+    told = found(run_of([], broken=bad(6, loss=INF)))
+    assert {name: finding.confidence.name for name, finding in told.items()} == {
+        "exploding-gradients": "POSSIBLE", "invalid-loss-math": "POSSIBLE"}  # fmt: skip
