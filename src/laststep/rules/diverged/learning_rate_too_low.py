@@ -59,9 +59,14 @@ def learning_rate_too_low(run: Run) -> Answer:
     if not slow and turned is None:
         return measured(f"the updates together are {moved:.0%} of the weights") if moved == moved else no("not known")
     trouble = trouble_of(site) or (_unfinished(site) if turned is not None else None)
-    if trouble is None:
-        return measured("it learns with this rate")
+    if trouble is None or (turned is None and isinstance(trouble, Trouble) and _may_be_tuning(site, trouble)):
+        return measured("it learns with this rate, or is only being tuned")
     return _finding(run, site, trouble.evidence if isinstance(trouble, Trouble) else trouble, moved, turned)
+
+
+def _may_be_tuning(site: Site, trouble: Trouble) -> bool:
+    """A loss of which is not known what is good, and a rate that one takes for a model that was trained before."""
+    return math.isnan(trouble.floor) and max(map(site.rate, site.looks), default=0.0) > site.default_rate / 1000
 
 
 def _unfinished(site: Site) -> Evidence | None:
@@ -76,7 +81,7 @@ def _unfinished(site: Site) -> Evidence | None:
 
 
 def _moved(site: Site) -> float:
-    """All updates together as a part of the weights; of the layer that moved most, biases apart."""
+    """All updates together as a part of the weights, of the layer that moved most."""
     path: dict[str, float] = {}
     for look in site.looks:
         for layer, value in numbers_in(look.get("moved")).items():
@@ -105,9 +110,8 @@ def _turned(site: Site) -> float | None:
 
 
 def _plateau(run: Run) -> dict[str, Any]:
-    held = run.fit.began.get("callbacks") if run.fit else None
-    given = [item for item in held or [] if isinstance(item, dict) and item.get("class") == "ReduceLROnPlateau"]
-    return given[0].get("values") or {} if given else {}
+    held = [item for item in (run.fit.began.get("callbacks") if run.fit else None) or [] if isinstance(item, dict)]
+    return next((item.get("values") or {} for item in held if item.get("class") == "ReduceLROnPlateau"), {})
 
 
 def _is_turned_round(plateau: dict[str, Any]) -> bool:
@@ -124,10 +128,9 @@ def _finding(run: Run, site: Site, trouble: Evidence, moved: float, turned: floa
         remedy = Remedy("Take a higher learning rate", f"learning_rate={_try(site, highest, moved):.1g}", site.where)
     else:
         cause = f"The learning rate came down to {tell(last)} before anything was learnt."
-        watched = _plateau(run)
-        told = "a schedule counts steps, not epochs"
-        if watched:
-            told = f"ReduceLROnPlateau watches {watched.get('monitor')} with mode={watched.get('mode')!r}"
+        held = _plateau(run)
+        turns = f"ReduceLROnPlateau watches {held.get('monitor')} with mode={held.get('mode')!r}"
+        told = turns if held else "a schedule counts steps, not epochs"
         remedy = Remedy(f"Look at what lowers the rate: {told}", None, site.where)
     told = f"the rate was {tell(highest)} at most, {tell(last)} in the end; Keras takes {tell(site.default_rate)}"
     evidence = [trouble, Evidence(told, site.looks[-1:], tuple(rates))]
