@@ -1,6 +1,6 @@
 """The loss is NaN from the start and nobody stops: fit does all its epochs.
 
-expect: nan-loss
+expect: bad-input-values
 exit: 0
 outcome: finished
 when: all

@@ -10,6 +10,7 @@ from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._said import ECHOES, compiled, said
 from laststep.rules._shared import fit_place, measured, no, progress
+from laststep.rules.diverged._numbers import bad_site
 from laststep.run import Run
 
 LOOK = Remedy("Record it to find the first bad step, and what was before it", "laststep run python train.py", safe=True)
@@ -56,9 +57,10 @@ def nan_loss(run: Run) -> Answer:
     evidence = [error.evidence] if error else []
     if found is not None and not math.isfinite(found[1]):
         evidence.append(Evidence(f"{found[0]} is {found[1]}{_since(run, found[0])}", (found[2],)))
+    known = bad_site(run) is not None  # then another rule says what was bad first, and this is only its symptom
     return Finding(
-        cause="The loss is not a finite number, and the record does not say why.",
-        confidence=Confidence.CERTAIN,
+        cause=f"The loss is not a finite number{'' if known else ', and the record does not say why'}.",
+        confidence=Confidence.POSSIBLE if known else Confidence.CERTAIN,
         evidence=(*evidence, progress(run)),
         remedies=(LOOK, TRY) if run.is_log else (TRY,),
         where=(error.where if error else None) or fit_place(run),

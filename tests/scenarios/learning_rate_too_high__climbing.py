@@ -1,6 +1,6 @@
 """A learning rate of 10 on unscaled targets: the loss climbs until it is no number any more.
 
-expect: nan-loss
+expect: learning-rate-too-high
 exit: 0
 outcome: finished
 when: all

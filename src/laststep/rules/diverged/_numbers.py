@@ -1,0 +1,388 @@
+"""The numbers of training as the rules read them: where gradients are taken, how the loss went, how large a step is."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from laststep.event import Event
+from laststep.finding import Confidence, Evidence, Place
+from laststep.rules._shared import fit_place
+from laststep.run import Run
+
+SYMPTOMS = ("nan-loss", "loss-not-improving")  # what a cause of these comes before
+# What Keras takes when nothing is asked for. Ten times as much is no longer ordinary.
+DEFAULT_RATES = {"SGD": 0.01, "Adagrad": 0.01, "Adadelta": 1.0}  # these two as their papers have them
+DEFAULT_RATE = 0.001
+ADAMS = ("Adam", "AdamW", "Nadam", "Adamax", "RMSprop", "Lion")
+UNORDINARY = 10.0
+ENOUGH_STEPS = 40  # with fewer nothing can be said about what was learnt
+NOTHING_LEARNT = 0.97  # of the loss that one constant answer would give
+FLAT = 0.95  # of the first loss
+LONG = 0.03  # of the weights in one step; what trains well is about a thousandth
+HALF = ("float16", "mixed_float16")
+
+
+def number(value: Any) -> float:
+    """A number of the record; NaN for what is none."""
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else math.nan
+
+
+def numbers_in(value: Any) -> dict[str, float]:
+    return {str(key): number(item) for key, item in value.items()} if isinstance(value, dict) else {}
+
+
+def length(values: Iterable[float]) -> float:
+    return math.sqrt(sum(value * value for value in values))
+
+
+def tell(value: float) -> str:
+    """1,234 · 0.0123 · 3.2e+05: as short as it can be said."""
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"
+
+
+@dataclass(frozen=True)
+class Site:
+    """One place where gradients are taken, however often it was traced."""
+
+    run: Run
+    made: Event
+    looks: tuple[Event, ...]
+    batches: tuple[Event, ...]
+    bad: Event | None
+
+    @property
+    def good(self) -> list[Event]:
+        """The looks before the first bad step."""
+        return [look for look in self.looks if not look.get("bad") and math.isfinite(self.gradient(look))]
+
+    @property
+    def tensors(self) -> dict[str, dict[str, Any]]:
+        return dict(self.batches[-1].data["tensors"]) if self.batches else {}
+
+    @property
+    def inputs(self) -> dict[str, dict[str, Any]]:
+        """What the model is given: not the targets of its other heads, which a step is given too."""
+        own = {name: told for name, told in self.tensors.items() if name == "x" or name.startswith("x/")}
+        return {name: told for name, told in own.items() if not name.startswith(("x/y", "x/sample"))}
+
+    @property
+    def described(self) -> list[dict[str, Any]]:
+        layers = self.made.data["model"].get("layers")
+        return [layer for layer in layers if isinstance(layer, dict)] if isinstance(layers, list) else []
+
+    @property
+    def losses(self) -> list[dict[str, Any]]:
+        return [loss for loss in self.made.data["losses"] if isinstance(loss, dict)]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What is known of the optimizer: that of the fit, as it was compiled, or that of the loop."""
+        asked = self.run.fit.began.get("optimizer") if self.run.fit else None
+        own = {key: value for key, value in self.made.data["optimizer"].items() if value is not None}
+        return (asked if isinstance(asked, dict) else {}) | own
+
+    @property
+    def optimizer(self) -> str:
+        return str(self.settings.get("inner") or self.settings.get("class") or "")
+
+    @property
+    def scales_loss(self) -> bool:
+        return bool(self.settings.get("scales_loss") or self.settings.get("inner"))
+
+    @property
+    def is_half(self) -> bool:
+        """Whether layers compute in float16, which ends at 65,504."""
+        return any(layer.get("dtype") in HALF for layer in self.described) or any(
+            loss.get("y_pred_dtype") == "float16" for loss in self.losses
+        )
+
+    @property
+    def where(self) -> Place | None:
+        return self.made.get("where") or fit_place(self.run)
+
+    @property
+    def steps(self) -> int:
+        done = self.run.steps[-1].number if self.run.steps else 0
+        return max([done, *(int(look.data["step"]) for look in self.looks)])
+
+    def gradient(self, look: Event) -> float:
+        return length(value for value in numbers_in(look.get("grads")).values() if value == value or look.get("bad"))
+
+    def weight(self, look: Event) -> float:
+        """The length of all weights; as Keras would draw them where they were no numbers any more at the look."""
+        held = numbers_in(look.get("weights"))
+        return length(value if math.isfinite(value) else self.usual(layer) for layer, value in held.items())
+
+    def size(self, layer: str) -> int:
+        """How many numbers a layer has that are trained."""
+        return sum(math.prod(shape) for name, shape in self.shapes.items() if name.rpartition("/")[0] == layer)
+
+    @property
+    def shapes(self) -> dict[str, list[int]]:
+        told = [item for item in self.made.data["variables"] if isinstance(item, dict)]
+        return {str(item.get("name")): item["shape"] for item in told if _is_shape(item.get("shape"))}
+
+    def usual(self, layer: str) -> float:
+        """The length of a layer's weights as Keras would draw them (Glorot)."""
+        squares = 0.0
+        for name, shape in self.shapes.items():
+            if name.rpartition("/")[0] == layer:
+                squares += _usual_square(name, shape)
+        return math.sqrt(squares)
+
+    def layer(self, name: str) -> dict[str, Any]:
+        """What is known of the layer that holds these variables."""
+        for layer in self.described:
+            if any(str(weight).rpartition("/")[0] == name for weight in layer.get("weights") or []):
+                return layer
+        return {}
+
+    def place(self, name: str) -> Place | None:
+        return self.layer(name).get("where") or self.where
+
+    def activation_after(self, name: str) -> str:
+        """The activation of this layer, its own or that of the layers after it that have no weights."""
+        at = next((i for i, layer in enumerate(self.described) if layer is self.layer(name)), None)
+        for layer in self.described[at:] if at is not None else ():
+            told = str(layer.get("activation") or "")
+            if told not in ("", "linear"):
+                return told
+            if layer.get("class") in ("ReLU", "LeakyReLU", "PReLU", "ELU", "Softmax"):
+                return str(layer["class"]).lower()
+        return ""
+
+    def rate(self, look: Event) -> float:
+        rate = number(look.get("rate"))
+        return rate if math.isfinite(rate) else number(self.settings.get("learning_rate"))
+
+    @property
+    def default_rate(self) -> float:
+        return DEFAULT_RATES.get(self.optimizer, DEFAULT_RATE)
+
+    def is_high(self, rate: float) -> bool:
+        return rate > 1.001 * UNORDINARY * self.default_rate
+
+    def stride(self, look: Event) -> float:
+        """By how much a step changes the weights, as a part of their length; NaN where that is not known."""
+        grads, rate = numbers_in(look.get("grads")), self.rate(look)
+        usual = length(map(self.usual, grads))
+        long = min(self.weight(look), usual) if usual else self.weight(look)  # what has grown is no measure
+        if not long or not math.isfinite(rate) or not self.optimizer:
+            return math.nan
+        if self.optimizer in ADAMS:  # each number of them moves by about the rate
+            return rate * math.sqrt(sum(self.size(layer) for layer in grads)) / long
+        if self.optimizer != "SGD":
+            return math.nan
+        if any(number(self.settings.get(name)) > 0 for name in ("clipnorm", "global_clipnorm")):
+            return rate / long
+        momentum = number(self.settings.get("momentum"))
+        return rate * self.gradient(look) / long / (1 - momentum if 0 < momentum < 1 else 1)
+
+
+# What the fields of these events hold; a record may be torn, or come from a stranger.
+FORMS: dict[str, dict[str, type]] = {
+    "gradients": {"missing": list, "variables": list, "losses": list, "model": dict, "optimizer": dict},
+    "numbers": {"grads": dict, "weights": dict, "moved": dict, "dead": dict, "broken": list},
+    "batch": {"tensors": dict},
+    "bad-number": {"inputs": dict, "data": dict, "grads": list, "finite": list},
+}
+
+
+def _read(run: Run, kind: str) -> list[Event]:
+    """The events of a kind, each field of the form that it should have."""
+    found = []
+    for event in run.all(kind):
+        told = dict(event.data)
+        for name, form in FORMS[kind].items():
+            told[name] = told[name] if isinstance(told.get(name), form) else form()
+        for name in ("tensors", "inputs", "data"):
+            if name in FORMS[kind]:
+                told[name] = {key: value for key, value in told[name].items() if isinstance(value, dict)}
+        told |= {name: number(told.get(name)) for name in ("loss", "rate")}
+        told |= {name: _count(told.get(name)) for name in ("step", "batches")}
+        told["where"] = told["where"] if isinstance(told.get("where"), dict) else None
+        told["site"] = str(told.get("site"))
+        found.append(dataclasses.replace(event, data=told))
+    return found
+
+
+def _count(value: Any) -> int:
+    return int(value) if math.isfinite(number(value)) else 0
+
+
+def _is_shape(shape: Any) -> bool:
+    return isinstance(shape, list) and all(isinstance(part, int) for part in shape)
+
+
+def _usual_square(name: str, shape: Sequence[int]) -> float:
+    if len(shape) < 2:
+        return float(math.prod(shape)) if name.rpartition("/")[2] == "gamma" else 0.0
+    around = math.prod(shape[:-2])
+    return math.prod(shape) * 2 / (around * (shape[-2] + shape[-1]) or 1)
+
+
+def sites_of(run: Run) -> list[Site]:
+    """Each place where gradients were taken and looked at; a function that was traced twice is one place."""
+    looks: dict[str, list[Event]] = {}
+    for look in _read(run, "numbers"):
+        looks.setdefault(look.data["site"], []).append(look)
+    groups: dict[str, list[Event]] = {}
+    for made in _read(run, "gradients"):
+        if made.data["site"] in looks:
+            names = [item.get("name") for item in made.data["variables"] if isinstance(item, dict)]
+            groups.setdefault(repr((made.get("where"), names, _fit_at(run, made))), []).append(made)
+    batches, bad = _read(run, "batch"), _read(run, "bad-number")
+    return [_join(run, group, looks, batches, bad) for group in groups.values()]
+
+
+def _fit_at(run: Run, made: Event) -> int:
+    return sum(fit.began.time <= made.time for fit in run.fits)
+
+
+def _join(run: Run, group: list[Event], looks: dict[str, list[Event]], batches: list[Event], bad: list[Event]) -> Site:
+    ids = [made.data["site"] for made in group]
+    seen = sorted((look for site in ids for look in looks[site]), key=lambda look: look.time)
+    mine = sorted((e for e in batches if e.data["site"] in ids), key=lambda event: number(event.get("batches")))
+    first = min((e for e in bad if e.data["site"] in ids), key=lambda event: event.time, default=None)
+    return Site(run, group[0], tuple(seen), tuple(mine), first)
+
+
+def bad_site(run: Run) -> Site | None:
+    """Where the first number was that is none, if it did harm: a step that is tried and skipped does none."""
+    sites = [site for site in sites_of(run) if site.bad is not None]
+    first = min(sites, key=lambda site: site.bad.time if site.bad else 0.0, default=None)
+    return first if first is not None and did_harm(first) else None
+
+
+def did_harm(site: Site) -> bool:
+    """Whether weights were broken, or the loss was bad to the end; where nothing more is known, it did."""
+    if site.bad is None or any(look.get("broken") for look in site.looks):
+        return site.bad is not None
+    metrics = [epoch.get("metrics") for epoch in site.run.all("epoch") if epoch.time > site.bad.time]
+    told = [number(held["loss"]) for held in metrics if isinstance(held, dict) and "loss" in held]
+    if told:
+        return not math.isfinite(told[-1])
+    step = site.bad.data["step"]
+    if not site.run.fits and any(s.number > step + 1 and math.isfinite(s.loss) for s in site.run.steps):
+        return False
+    return not site.scales_loss or not math.isfinite(loss_of(site.looks[-1]))
+
+
+def loss_of(look: Event) -> float:
+    return number(look.get("loss"))
+
+
+def steady_site(run: Run) -> Site | None:
+    """The site of a run without bad numbers: the last one; none where several train at the same time (a GAN)."""
+    sites = sites_of(run)
+    if not sites or bad_site(run) is not None:
+        return None
+    last = sites[-1]
+    begins = last.looks[0].time
+    beside = any(site.looks[-1].time > begins and len(site.looks) > 2 for site in sites[:-1])
+    return None if beside or last.steps < ENOUGH_STEPS or len(last.looks) < 3 else last
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """That training does not work, and how it shows."""
+
+    says: str
+    events: tuple[Event, ...]
+    curve: tuple[float, ...]
+    first: float
+    last: float
+    floor: float  # the loss that one constant answer would give; NaN where that is not known
+
+    @property
+    def evidence(self) -> Evidence:
+        return Evidence(self.says, self.events, self.curve)
+
+
+def sureness(site: Site) -> Confidence:
+    """Of a training that fails without a bad number: where targets do not depend on inputs it would fail anyway."""
+    found = site.run.last("dependence") if site.bad is None else None
+    independent = found is not None and number(found.get("p")) > 0.05
+    return Confidence.POSSIBLE if independent else Confidence.LIKELY
+
+
+def trouble_of(site: Site) -> Trouble | None:
+    """That it learns nothing: no better than one constant answer, or no better than at its beginning."""
+    curve, events = curve_of(site)
+    if len(curve) < 3:
+        return None
+    last = statistics.median(curve[-max(1, len(curve) // 4) :])
+    first = statistics.median(curve[: max(1, len(curve) // 10)])
+    floor = constant_loss(site)
+    if math.isfinite(floor) and floor > 0:
+        if last < NOTHING_LEARNT * floor or _is_accurate(site):
+            return None
+        told = f"the loss ended at {tell(last)}; one constant answer would reach {tell(floor)}"
+        return Trouble(told, events, tuple(curve), first, last, floor)
+    if not last > FLAT * first or first < 0:
+        return None
+    return Trouble(f"the loss was {tell(first)} at first and {tell(last)} at the end", events, tuple(curve), first,
+                   last, math.nan)  # fmt: skip
+
+
+def curve_of(site: Site) -> tuple[list[float], tuple[Event, ...]]:
+    """The loss over time: of each epoch where a fit tells it, otherwise of the steps that were looked at."""
+    fit = site.run.fit
+    epochs = [epoch for epoch in fit.epochs if "loss" in (epoch.get("metrics") or {})] if fit else []
+    told = [number(epoch.get("metrics")["loss"]) for epoch in epochs]
+    looked = [] if site.scales_loss else [loss_of(look) for look in site.good]
+    chosen, events = (told, (epochs[-1],)) if len(told) >= 3 else (looked, site.looks[-1:])
+    return [value for value in chosen if math.isfinite(value)], tuple(events)
+
+
+def _is_accurate(site: Site) -> bool:
+    """An accuracy well above that of the commonest answer."""
+    fit = site.run.fit
+    metrics = (fit.epochs[-1].get("metrics") or {}) if fit and fit.epochs else {}
+    best = max((number(value) for name, value in metrics.items() if "acc" in name), default=math.nan)
+    return best > chance(site) + 0.15
+
+
+def chance(site: Site) -> float:
+    """How often the commonest answer is right."""
+    y = site.tensors.get("y", {})
+    kinds = y.get("distinct") or []
+    if y.get("one_hot") and y.get("column_means"):
+        return max(number(value) for value in y["column_means"])
+    mean = number(y.get("mean"))
+    if kinds == [0.0, 1.0] and math.isfinite(mean):
+        return max(mean, 1 - mean)
+    return 1 / len(kinds) if kinds else 1.0
+
+
+def constant_loss(site: Site) -> float:
+    """The loss that a model reaches which gives the same answer for every sample; NaN where that is not known."""
+    y = site.tensors.get("y")
+    names = {str(loss.get("name")) for loss in site.losses}
+    if y is None or len(names) != 1 or len(site.losses) != 1 or "sample_weight" in site.tensors:
+        return math.nan
+    name = names.pop().lower().replace("_", "")
+    spread, mean, kinds = number(y.get("std")), number(y.get("mean")), y.get("distinct") or []
+    columns = [number(value) for value in y.get("column_stds") or []] or [spread]
+    if name in ("meansquarederror", "mse"):
+        return sum(value * value for value in columns) / len(columns)
+    if name in ("meanabsoluteerror", "mae"):
+        return 0.8 * sum(columns) / len(columns)  # that of a normal distribution; of others it is less
+    if name == "binarycrossentropy" and number(y.get("low")) >= 0 and number(y.get("high")) <= 1:
+        means = [number(value) for value in y.get("column_means") or []] or [mean]
+        return sum(_entropy(value) + _entropy(1 - value) for value in means) / len(means)
+    if name == "sparsecategoricalcrossentropy" and y.get("whole"):
+        width = number((site.tensors.get("y_pred", {}).get("shape") or [0])[-1])  # not all classes may have been seen
+        return math.log(max(len(kinds), width)) if max(len(kinds), width) > 1 else math.nan
+    if name == "categoricalcrossentropy" and y.get("one_hot"):
+        return sum(_entropy(number(value)) for value in y.get("column_means") or [])
+    return math.nan
+
+
+def _entropy(share: float) -> float:
+    return -share * math.log(share) if 0 < share < 1 else 0.0

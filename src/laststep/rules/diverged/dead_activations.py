@@ -1,0 +1,111 @@
+"""Most units of a layer never answer."""
+
+from __future__ import annotations
+
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.rule import Answer, rule
+from laststep.rules._shared import measured, no, progress
+from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, numbers_in, steady_site, tell, trouble_of
+from laststep.run import Run
+
+MOST = 0.9
+LOOKS = 5
+TOO_LONG = 3.0  # times the length that Keras would have drawn
+SQUASHING = ("sigmoid", "tanh", "softsign")
+LEAKY = Remedy("Let silent units come back", 'activation="leaky_relu" (or "elu", "gelu")')
+START = Remedy("Look at what goes into this layer: its biases, its threshold, the sign and the scale of its inputs")
+
+
+@rule(needs=("recorder",), outranks=(*SYMPTOMS, "vanishing-gradients", "unscaled-inputs", "unscaled-targets",
+                                     "learning-rate-too-low", "learning-rate-too-high"))  # fmt: skip
+def dead_activations(run: Run) -> Answer:
+    """Most units of a layer never answer: their output is 0 for every sample, and so is their gradient.
+
+    What happened
+        A relu gives 0 for what is below 0, and has no slope there. A unit that is below 0 for every sample gets no
+        gradient and stays so. When most units of a layer are silent, hardly anything gets through, or nothing.
+
+    How laststep knows
+        For each unit, whether its weights had any gradient in any of the looks. It is said where nine in ten units of a
+        layer had none.
+
+    What to do
+        Look at the layer's biases and inputs: a bias far below 0, inputs that are all negative, a threshold of your
+        own, a step of the optimizer that was too long. leaky_relu, elu and gelu keep a slope.
+
+    Not to be confused with
+        vanishing-gradients (small, but not 0), weights-not-updating (the layer is not linked to the loss, or frozen).
+    """
+    site = steady_site(run)
+    if site is None or len(site.good) < LOOKS:
+        return no("too few looks at the gradients")
+    dead = _dead(site)
+    if not dead:
+        return measured("units of all layers have gradients")
+    trouble = trouble_of(site)
+    layer = _culprit(site, dead)
+    silent = all(_is_silent(site, layer))
+    if trouble is None and not silent and dead[layer] < 0.95:
+        return measured("some units are silent, and it learns")
+    share = dead[layer]
+    evidence = [trouble.evidence] if trouble else []
+    told = "no unit" if share >= 1 else f"only {1 - share:.1%} of the units"
+    evidence.append(Evidence(f"{told} of {layer} had a gradient in {len(site.good)} looks", site.looks[-1:]))
+    others = [name for name in dead if name != layer]
+    if others:
+        evidence.append(Evidence(f"{', '.join(others[:4])} get no gradient either", site.looks[-1:]))
+    drawn = _drawn(site, layer)
+    if drawn:
+        evidence.append(Evidence(drawn, site.looks[:1]))
+    return Finding(
+        cause=f"{share:.0%} of the units of {layer} never answer.",
+        confidence=Confidence.LIKELY if trouble else Confidence.POSSIBLE,
+        evidence=(*evidence, progress(run)),
+        remedies=(START, LEAKY),
+        where=site.place(layer),
+    )
+
+
+def _is_silent(site: Site, layer: str) -> list[bool]:
+    return [numbers_in(look.get("grads")).get(layer) == 0 for look in site.good]
+
+
+def _dead(site: Site) -> dict[str, float]:
+    """Layers of which most units never had a gradient; a layer without a kernel has none or all."""
+    shares: dict[str, float] = {}
+    for name, share in numbers_in(site.good[-1].get("dead")).items():
+        layer = name.rpartition("/")[0]
+        shares[layer] = min(share, shares.get(layer, 1.0))
+    layers = list(numbers_in(site.good[-1].get("grads")))
+    silent = [layer for layer in layers if all(_is_silent(site, layer))]
+    if layers[-1:] == silent[-1:] or _is_blank(site):  # the output itself is stuck, or there is nothing to answer to
+        return {}
+    shares |= dict.fromkeys(silent, 1.0)
+    # A layer whose biases have a gradient and whose kernel has none answers; it is given zeros.
+    found = {layer: share for layer, share in shares.items() if MOST <= share < 1 or layer in silent}
+    return {layer: share for layer, share in found.items() if layer != layers[-1] and _can_die(site, layer)}
+
+
+def _is_blank(site: Site) -> bool:
+    return bool(site.inputs) and all(number(told.get("zeros")) > 0.999 for told in site.inputs.values())
+
+
+def _can_die(site: Site, layer: str) -> bool:
+    """Neither frozen nor unlinked, which others tell, nor a layer whose activation has a slope everywhere."""
+    missing = [str(name).rpartition("/")[0] for name in site.made.get("missing") or []]
+    return layer not in missing and site.activation_after(layer) not in SQUASHING
+
+
+def _culprit(site: Site, dead: dict[str, float]) -> str:
+    """The first; or one whose weights were clearly not drawn as usual."""
+    first = numbers_in(site.looks[0].get("weights"))
+    odd = {layer: first.get(layer, 0.0) / site.usual(layer) for layer in dead if site.usual(layer) > 0}
+    most = max(odd, key=lambda layer: odd[layer], default="")
+    return most if most and odd[most] > TOO_LONG else next(iter(dead))
+
+
+def _drawn(site: Site, layer: str) -> str:
+    held, usual = numbers_in(site.looks[0].get("weights")).get(layer, 0.0), site.usual(layer)
+    if usual > 0 and held > TOO_LONG * usual:
+        return f"its weights and biases are {tell(held / usual)} times as long as Keras would have drawn them"
+    return ""

@@ -1,0 +1,81 @@
+"""The learning rate is too high."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+from laststep.event import Event
+from laststep.finding import Evidence, Finding, Remedy
+from laststep.rule import Answer, rule
+from laststep.rules._shared import measured, no, progress
+from laststep.rules.diverged._growth import blown_up, first_bad
+from laststep.rules.diverged._numbers import LONG, SYMPTOMS, Site, steady_site, sureness, tell, trouble_of
+from laststep.run import Run
+
+
+@rule(needs=("recorder",), outranks=SYMPTOMS)
+def learning_rate_too_high(run: Run) -> Answer:
+    """The learning rate is too high: each step leaps over what it should walk to.
+
+    What happened
+        Each update changed the weights by a large part of themselves. The loss grew until it overflowed, or leapt
+        about without getting better than a constant answer.
+
+    How laststep knows
+        The learning rate is more than ten times Keras's default for this optimizer, the updates are long measured by
+        the weights, and training fails: the loss is infinite or NaN after it grew, or it ends no better than one
+        answer for all would do.
+
+    What to do
+        Take the rate that is shown; a tenth again if the loss still leaps. With a schedule, look at what it gives late.
+
+    Not to be confused with
+        exploding-gradients (an ordinary rate, and gradients that are not), unscaled-inputs, unscaled-targets.
+    """
+    found = blown_up(run, "learning-rate-too-high")
+    if found is not None:
+        site, sign = found
+        return _finding(run, site, _highest(site), sign, [first_bad(site)])
+    steady = steady_site(run)
+    if steady is None:
+        return no("no training that could be judged by its updates")
+    highest = _highest(steady)
+    rate, stride = steady.rate(highest), _stride(steady)
+    if not steady.is_high(rate) or not stride > LONG:
+        return measured(f"an update changed the weights by {stride:.2%}") if stride == stride else no("not known")
+    trouble = trouble_of(steady)
+    if trouble is None:
+        return measured(f"with a rate of {tell(rate)} it learns")
+    return _finding(run, steady, highest, trouble.says, [trouble.evidence])
+
+
+def _highest(site: Site) -> Event:
+    return max(site.looks, key=lambda look: site.rate(look) if math.isfinite(site.rate(look)) else -1.0)
+
+
+def _stride(site: Site) -> float:
+    strides = [value for value in map(site.stride, site.good) if math.isfinite(value)]
+    return statistics.median(strides[: max(3, len(strides) // 4)]) if strides else math.nan
+
+
+def _finding(run: Run, site: Site, look: Event, sign: str, evidence: list[Evidence]) -> Finding:
+    rate, stride = site.rate(look), _stride(site)
+    told = f"{site.optimizer or 'the optimizer'} had a rate of {tell(rate)} in step {look.get('step')}"
+    told += f"; Keras's default is {tell(site.default_rate)}"
+    evidence = [Evidence(told, (look,)), *evidence]
+    if stride == stride:
+        evidence.append(Evidence(f"an update changed the weights by {stride:.0%} of their length", (look,)))
+    value = _try(site, rate, stride)
+    return Finding(
+        cause=f"The learning rate of {tell(rate)} is too high: {sign}.",
+        confidence=sureness(site),
+        evidence=(*evidence, progress(run)),
+        remedies=(Remedy("Take a lower learning rate", f"learning_rate={value:.1g}", site.where),),
+        where=site.where,
+    )
+
+
+def _try(site: Site, rate: float, stride: float) -> float:
+    """One that changes the weights by about a hundredth in a step, and no more than Keras's default."""
+    return min(site.default_rate, rate * 0.01 / stride if stride > 0 else site.default_rate)

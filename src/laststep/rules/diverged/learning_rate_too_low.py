@@ -1,0 +1,150 @@
+"""The learning rate is too low."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from typing import Any
+
+from laststep.finding import Evidence, Finding, Remedy
+from laststep.rule import Answer, rule
+from laststep.rules._shared import measured, no, progress
+from laststep.rules.diverged._numbers import (
+    SYMPTOMS,
+    Site,
+    Trouble,
+    constant_loss,
+    curve_of,
+    number,
+    numbers_in,
+    steady_site,
+    sureness,
+    tell,
+    trouble_of,
+)
+from laststep.run import Run
+
+HARDLY = 0.02  # of their length, all updates of the whole run together
+COLLAPSED = 0.01  # of the highest rate that was seen
+EARLY = 0.25  # of the steps: a schedule that ends well comes down later
+LEFT = 0.5  # of the loss of one constant answer: more than half of what could be learnt is not
+
+
+@rule(needs=("recorder",), outranks=SYMPTOMS)
+def learning_rate_too_low(run: Run) -> Answer:
+    """The learning rate is so low that the model stays where it began.
+
+    What happened
+        The gradients are there, but each update is tiny: after all steps the weights are nearly those of the start.
+        The rate itself is tiny, or a schedule brought it down long before anything was learnt: one that counts steps
+        was given epochs, a decay meant for each epoch is done in each step, a callback watches the wrong way round.
+
+    How laststep knows
+        The weights are compared between looks: all updates together are less than a fiftieth of the weights. Or the
+        rate fell below a hundredth of its highest value in the first quarter of the steps, not because of a plateau.
+        And the loss is no better than one constant answer would give, or not much.
+
+    What to do
+        Take the rate that is shown. Give a schedule its length in steps: epochs times steps_per_epoch.
+
+    Not to be confused with
+        weights-not-updating (nothing moves at all), vanishing-gradients (only the early layers do not move),
+        unscaled-targets (the weights move, but the way is too long).
+    """
+    site = steady_site(run)
+    if site is None:
+        return no("no training that could be judged by its updates")
+    moved, turned = _moved(site), _turned(site)
+    slow = 0 < moved < HARDLY and _all_pull(site)
+    if not slow and turned is None:
+        return measured(f"the updates together are {moved:.0%} of the weights") if moved == moved else no("not known")
+    trouble = trouble_of(site) or (_unfinished(site) if turned is not None else None)
+    if trouble is None or (turned is None and isinstance(trouble, Trouble) and _may_be_tuning(site, trouble)):
+        return measured("it learns with this rate, or is only being tuned")
+    return _finding(run, site, trouble.evidence if isinstance(trouble, Trouble) else trouble, moved, turned)
+
+
+def _may_be_tuning(site: Site, trouble: Trouble) -> bool:
+    """A loss of which is not known what is good, and a rate that one takes for a model that was trained before."""
+    return math.isnan(trouble.floor) and max(map(site.rate, site.looks), default=0.0) > site.default_rate / 1000
+
+
+def _unfinished(site: Site) -> Evidence | None:
+    """It learnt something before the rate came down, and most is left."""
+    curve, events = curve_of(site)
+    floor = constant_loss(site)
+    last = statistics.median(curve[-max(1, len(curve) // 4) :]) if curve else math.nan
+    if not last > LEFT * floor:
+        return None
+    told = f"the loss stayed at {tell(last)}; one constant answer would reach {tell(floor)}"
+    return Evidence(told, events, tuple(curve))
+
+
+def _moved(site: Site) -> float:
+    """All updates together as a part of the weights, of the layer that moved most."""
+    path: dict[str, float] = {}
+    for look in site.looks:
+        for layer, value in numbers_in(look.get("moved")).items():
+            path[layer] = path.get(layer, 0.0) + value
+    first = numbers_in(site.looks[0].get("weights"))
+    return max((path[layer] / first[layer] for layer in path if first.get(layer, 0.0) > 0), default=math.nan)
+
+
+def _all_pull(site: Site) -> bool:
+    """Each layer has a gradient, and one that is no accident of rounding."""
+    last = numbers_in(site.good[-1].get("grads")) if site.good else {}
+    return bool(last) and all(value > 1e-8 for value in last.values() if value == value)
+
+
+def _turned(site: Site) -> float | None:
+    """By which part of its steps the rate had come down for good; None where it had not, or late, or for a plateau."""
+    rates = [(number(look.get("step")), site.rate(look)) for look in site.looks if math.isfinite(site.rate(look))]
+    asked = number(site.settings.get("learning_rate"))
+    highest = max([rate for _, rate in rates] + [asked if math.isfinite(asked) else 0.0])
+    few = COLLAPSED * highest or COLLAPSED * site.default_rate  # a schedule may be at 0 when it is first looked at
+    low = next((step for step, rate in rates if rate < few), None)
+    if low is None or not site.steps or rates[-1][1] >= few or low > EARLY * site.steps:
+        return None
+    plateau = _plateau(site.run)
+    return None if plateau and not _is_turned_round(plateau) else low / site.steps
+
+
+def _plateau(run: Run) -> dict[str, Any]:
+    held = [item for item in (run.fit.began.get("callbacks") if run.fit else None) or [] if isinstance(item, dict)]
+    return next((item.get("values") or {} for item in held if item.get("class") == "ReduceLROnPlateau"), {})
+
+
+def _is_turned_round(plateau: dict[str, Any]) -> bool:
+    """It waits for an accuracy to fall, or for a loss to rise."""
+    rises = any(word in str(plateau.get("monitor")) for word in ("acc", "auc", "precision", "recall", "f1"))
+    return plateau.get("mode") == ("min" if rises else "max")
+
+
+def _finding(run: Run, site: Site, trouble: Evidence, moved: float, turned: float | None) -> Finding:
+    rates = [site.rate(look) for look in site.looks if math.isfinite(site.rate(look))]
+    last, highest = (rates[-1], max(rates)) if rates else (math.nan, math.nan)
+    if turned is None:
+        cause = f"The learning rate of {tell(highest)} is too low: all updates together are {moved:.2%} of the weights."
+        remedy = Remedy("Take a higher learning rate", f"learning_rate={_try(site, highest, moved):.1g}", site.where)
+    else:
+        cause = f"The learning rate came down to {tell(last)} before anything was learnt."
+        held = _plateau(run)
+        turns = f"ReduceLROnPlateau watches {held.get('monitor')} with mode={held.get('mode')!r}"
+        told = turns if held else "a schedule counts steps, not epochs"
+        remedy = Remedy(f"Look at what lowers the rate: {told}", None, site.where)
+    told = f"the rate was {tell(highest)} at most, {tell(last)} in the end; Keras takes {tell(site.default_rate)}"
+    evidence = [trouble, Evidence(told, site.looks[-1:], tuple(rates))]
+    if turned is None:
+        evidence.append(Evidence(f"all updates seen together are {moved:.2%} of the weights", site.looks[-1:]))
+    return Finding(
+        cause=cause,
+        confidence=sureness(site),
+        evidence=(*evidence, progress(run)),
+        remedies=(remedy,),
+        where=site.where,
+    )
+
+
+def _try(site: Site, rate: float, moved: float) -> float:
+    """One that would have moved the weights by their own length, and no more than Keras's default."""
+    return min(site.default_rate, rate / moved if moved > 0 else site.default_rate)

@@ -1,0 +1,100 @@
+"""Inputs of a size that training cannot take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.rule import Answer, rule
+from laststep.rules._shared import measured, no, progress
+from laststep.rules.diverged._growth import (
+    LARGE,
+    blown_up,
+    data_place,
+    first_bad,
+    large_inputs,
+    large_targets,
+    only_inputs,
+)
+from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, steady_site, sureness, tell, trouble_of
+from laststep.run import Run
+
+SCALE = Remedy("Bring each feature to a mean of 0 and a spread of 1 (pictures: divide by 255)",
+               "layer = keras.layers.Normalization(); layer.adapt(x); make it the model's first layer")  # fmt: skip
+
+
+@rule(needs=("recorder",), outranks=(*SYMPTOMS, "vanishing-gradients"))
+def unscaled_inputs(run: Run) -> Answer:
+    """The inputs are so large, or so unlike each other, that training cannot take them.
+
+    What happened
+        Keras draws weights for inputs around 1. Inputs of hundreds or millions push sigmoids and recurrent layers to
+        their ends, where nothing is learnt, or make the loss and its gradients so large that the first updates throw
+        the weights away. A column of millions also hides one of ones.
+
+    How laststep knows
+        The size of each feature over the batches that were looked at, no normalising layer in front, and training
+        that fails: the loss no better than one constant answer, or not finite after it grew.
+
+    What to do
+        Normalise the inputs with the statistics of the training set, in front of the model or as its first layer.
+
+    Not to be confused with
+        unscaled-targets, learning-rate-too-high. Raw pixels often train well with relu and Adam: then nothing is said.
+    """
+    found = blown_up(run, "unscaled-inputs")
+    site = found[0] if found else steady_site(run)
+    if site is None:
+        return no("no training that could be judged")
+    big = large_inputs(site)
+    if big is None and found:
+        return _unseen(run, site, found[1])
+    if big is None:
+        return measured("the inputs are of an ordinary size") if site.inputs else no("the inputs were not seen")
+    if found:
+        return _finding(run, site, big, found[1], [first_bad(site)])
+    trouble = trouble_of(site)
+    if trouble is None:
+        return measured("the inputs are large, and it learns")
+    if large_targets(site):
+        return no("the targets are large too")
+    return _finding(run, site, big, trouble.says, [trouble.evidence])
+
+
+def _finding(run: Run, site: Site, big: tuple[str, float, int | None], sign: str, why: list[Evidence]) -> Finding:
+    name, size, column = big
+    told = site.tensors.get(name, {})
+    return Finding(
+        cause=f"The inputs are not scaled ({_range(told, column, size)}): {sign}.",
+        confidence=sureness(site) if site.bad or size >= LARGE or _reach(told) > 2 * LARGE else Confidence.POSSIBLE,
+        evidence=(*why, Evidence(_sizes(told), site.batches[-1:]), progress(run)),
+        remedies=(SCALE,),
+        where=data_place(site, name),
+    )
+
+
+def _unseen(run: Run, site: Site, sign: str) -> Finding:
+    told = f"the gradient of the first look is that of inputs around {tell(only_inputs(site))} (the data was not seen)"
+    return Finding(
+        cause=f"The inputs of a model of one layer seem not to be scaled: {sign}.",
+        confidence=Confidence.LIKELY,
+        evidence=(Evidence(told, site.looks[:1]), first_bad(site), progress(run)),
+        remedies=(SCALE,),
+        where=site.where,
+    )
+
+
+def _reach(told: dict[str, Any]) -> float:
+    return max(abs(number(told.get("low"))), abs(number(told.get("high"))))
+
+
+def _range(told: dict[str, Any], column: int | None, size: float) -> str:
+    low, high = tell(number(told.get("low"))), tell(number(told.get("high")))
+    return f"from {low} to {high}" if column is None else f"from {low} to {high}, feature {column} around {tell(size)}"
+
+
+def _sizes(told: dict[str, Any]) -> str:
+    means = [tell(number(value)) for value in told.get("column_means") or []]
+    if len(means) > 1:
+        return f"means of the features: {', '.join(means[:8])}{' …' if len(means) > 8 else ''}"
+    return f"the inputs have a mean of {tell(number(told.get('mean')))} and a spread of {tell(number(told.get('std')))}"

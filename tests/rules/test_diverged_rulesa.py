@@ -1,0 +1,268 @@
+"""The rules about a step's numbers on made-up runs: each fires, its near miss does not, torn data is no crash."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from laststep.blackbox.steps import Step
+from laststep.diagnose import diagnose
+from laststep.event import Event
+from laststep.finding import Confidence, Finding
+from laststep.rule import all_rules
+from laststep.run import Run
+
+NAN, INF = math.nan, math.inf
+RULES = (
+    *("bad-input-values", "dead-activations", "exploding-gradients", "float16-overflow", "invalid-loss-math"),
+    *("learning-rate-too-high", "learning-rate-too-low", "unscaled-inputs", "unscaled-targets", "vanishing-gradients"),
+)
+HERE = {"file": "/home/me/train.py", "line": 30, "text": "model.fit(x, y)"}
+LAYERS = ("net/a", "net/b", "net/out")
+TABLE: dict[str, Any] = {"shape": [32, 8], "dtype": "float32", "low": -3.0, "high": 3.0, "mean": 0.0, "std": 1.0}
+TABLE |= {"column_means": [0.0] * 8, "column_stds": [1.0] * 8}
+COIN = {"shape": [32], "dtype": "float32", "low": 0.0, "high": 1.0, "mean": 0.5, "std": 0.5, "distinct": [0.0, 1.0]}
+PRICE = {"shape": [32], "dtype": "float32", "low": -2.0, "high": 2.0, "mean": 0.0, "std": 1.0}
+
+
+def layer(name: str, at: int, **more: Any) -> dict[str, Any]:
+    told = {"name": name, "class": "Dense", "activation": "relu", "dtype": "float32", "trainable": True}
+    return told | {"weights": [f"net/{name}/kernel", f"net/{name}/bias"], "where": HERE | {"line": at}} | more
+
+
+def made(**more: Any) -> dict[str, Any]:
+    shapes = {"a": [8, 32], "b": [32, 32], "out": [32, 1]}
+    variables = [{"name": f"net/{name}/kernel", "shape": shape} for name, shape in shapes.items()]
+    variables += [{"name": f"net/{name}/bias", "shape": shape[-1:]} for name, shape in shapes.items()]
+    told: dict[str, Any] = {"site": 2, "where": HERE, "missing": [], "step": 0, "variables": variables}
+    told |= {"losses": [{"name": "mean_squared_error", "y_pred_dtype": "float32"}]}
+    told |= {"optimizer": {"class": "SGD", "learning_rate": None}}
+    told |= {"model": {"layers": [layer("a", 11), layer("b", 12), layer("out", 13, activation="linear")]}}
+    return told | more
+
+
+def look(step: int, loss: float = 1.0, grad: float = 0.1, weight: float = 4.0, **more: Any) -> dict[str, Any]:
+    told = {"site": 2, "step": step, "loss": loss, "rate": 0.01, "since": max(0, step - 10)}
+    told |= {"grads": dict.fromkeys(LAYERS, grad), "weights": dict.fromkeys(LAYERS, weight)}
+    return told | {"moved": dict.fromkeys(LAYERS, 0.05), "dead": {f"{name}/kernel": 0.0 for name in LAYERS}} | more
+
+
+def bad(step: int = 5, loss: float = NAN, **more: Any) -> dict[str, Any]:
+    told = {"site": 2, "step": step, "loss": loss, "inputs": {}, "data": {}, "kept": True, "weights_of": 0}
+    return told | {"grads": [f"{name}/kernel" for name in LAYERS], "finite": []} | more
+
+
+def run_of(
+    looks: list[dict[str, Any]], x: Any = TABLE, y: Any = PRICE, broken: Any = None, losses: Any = None, **more: Any
+) -> Run:
+    guess = more.pop("guess", {**PRICE, "shape": [32, 1], "column_means": [0.0], "column_stds": [0.5]})
+    if "losses_of" in more:
+        more["losses"] = more.pop("losses_of")
+    told: list[tuple[str, dict[str, Any]]] = [("recorder", {"pid": 7}), ("gradients", made(**more))]
+    told += [("batch", {"site": 2, "batches": 4, "tensors": {"x": x, "y": y, "y_pred": guess}})]
+    told += [("numbers", item) for item in looks]
+    if broken is not None:
+        last = {"loss": broken["loss"], "grad": NAN, "weight": NAN, "bad": True}
+        told += [("numbers", look(broken["step"], **last)), ("bad-number", broken)]
+    told += [("end", {"code": 0, "seconds": 60.0})]
+    events = tuple(Event(10.0 + at, kind, data, "recorder") for at, (kind, data) in enumerate(told))
+    numbers = range(1, len(losses or [NAN] * 100) + 1)
+    steps = [Step(n, 10.0 + n, 0.1, 0.0, (losses or [NAN] * 100)[n - 1], 0.01, 0, n, 1) for n in numbers]
+    return Run("made-up", events=events, steps=steps)
+
+
+def found(run: Run) -> dict[str, Finding]:
+    diagnosis = diagnose(run)
+    failed = [(item.rule, item.because) for item in diagnosis.unchecked if "rule itself failed" in item.because]
+    assert failed == []
+    return {finding.rule: finding for finding in diagnosis.findings if finding.rule in RULES}
+
+
+def steady(count: int = 12, **more: Any) -> list[dict[str, Any]]:
+    return [look(1 + 8 * at, **more) for at in range(count)]
+
+
+HOLE = {"nan": 1, "inf": 0, "of": 256, "samples": [4], "features": [3], "shape": [32, 8]}
+HALF = {"layers": [layer("a", 11, dtype="mixed_float16"), layer("out", 13)]}
+FADING = {"net/a": 1e-8, "net/b": 1e-5, "net/out": 0.2}
+SILENT = {"grads": {"net/a": 0.0, "net/b": 0.1, "net/out": 0.2}, "dead": {"net/a/kernel": 1.0, "net/b/kernel": 0.0}}
+SIGMOIDS = {"layers": [layer("a", 11, activation="sigmoid"), layer("b", 12, activation="sigmoid"), layer("out", 13)]}
+PIXELS = {"shape": [32, 28, 28], "dtype": "float32", "low": 0.0, "high": 255.0, "mean": 120.0, "std": 70.0}
+EUROS = {**PRICE, "low": 4e5, "high": 9e5, "mean": 7e5, "std": 1e5}
+ADAM = {"class": "Adam", "learning_rate": None}
+NORMALISED = {"layers": [{"name": "n", "class": "Normalization"}, layer("a", 11)]}
+
+# rule → a run of which it is the cause, and one that only looks like it
+FIRES: dict[str, Callable[[], Run]] = {
+    "bad-input-values": lambda: run_of(steady(1), broken=bad(inputs={"x": HOLE, "y_pred": HOLE})),
+    "float16-overflow": lambda: run_of(steady(1), broken=bad(loss=INF), model=HALF),
+    "invalid-loss-math": lambda: run_of(steady(1), broken=bad(), losses=[1.0, 0.9, 0.9, 0.8, NAN, NAN]),
+    "exploding-gradients": lambda: run_of([look(1), look(4, 90.0, 300.0)], broken=bad(loss=INF)),
+    "learning-rate-too-high": lambda: run_of([look(1, rate=2.0), look(4, 90.0, rate=2.0)], broken=bad(loss=INF)),
+    "unscaled-targets": lambda: run_of([look(1, 5e11, 1e6)], y=EUROS, broken=bad(2, loss=INF)),
+    "unscaled-inputs": lambda: run_of([look(1, 1e5, 1e6), look(3, 1e9, 1e8)], x=PIXELS, broken=bad(loss=INF)),
+    "vanishing-gradients": lambda: run_of(steady(grads=FADING), model=SIGMOIDS),
+    "dead-activations": lambda: run_of(steady(**SILENT)),
+    "learning-rate-too-low": lambda: run_of(steady(rate=1e-7, moved=dict.fromkeys(LAYERS, 1e-5))),
+}
+NEAR_MISSES: dict[str, Callable[[], Run]] = {
+    "bad-input-values": lambda: run_of(steady(), losses=[1.0 / n for n in range(1, 90)], x={**TABLE, "nan": 4}),
+    "float16-overflow": lambda: run_of(steady(1), broken=bad(inputs={"x": HOLE}), model=HALF),
+    "invalid-loss-math": lambda: run_of([look(1), look(4, 1e6, 1e7)], broken=bad(loss=INF)),
+    "exploding-gradients": lambda: run_of([look(1), look(4, 90.0, 300.0)]),
+    "learning-rate-too-high": lambda: run_of([look(1 + 8 * n, 0.1, rate=2.0) for n in range(12)]),
+    "unscaled-targets": lambda: run_of([look(1 + 8 * n, 1e8) for n in range(12)], y=EUROS),
+    "unscaled-inputs": lambda: run_of(steady(), x=PIXELS, model=NORMALISED),
+    "vanishing-gradients": lambda: run_of([look(1 + 8 * n, 0.1, grads=FADING) for n in range(12)], model=SIGMOIDS),
+    "dead-activations": lambda: run_of(steady(dead={"net/a/kernel": 0.4})),
+    "learning-rate-too-low": lambda: run_of([look(1 + 8 * n, 0.1, moved={"net/a": 1e-5}) for n in range(12)]),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_it_is_there_with_a_run_that_fires_and_a_near_miss(rule: str) -> None:
+    assert rule in all_rules()
+    assert {rule} <= set(FIRES) & set(NEAR_MISSES)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_it_names_its_cause_first_with_evidence_and_a_line(rule: str) -> None:
+    run = FIRES[rule]()
+    finding = diagnose(run).findings[0]
+    assert finding.rule == rule
+    assert finding.confidence in (Confidence.LIKELY, Confidence.CERTAIN)
+    assert finding.remedies
+    assert finding.where is not None
+    assert all(len(evidence.says) < 160 for evidence in finding.evidence)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_its_near_miss_is_not_it(rule: str) -> None:
+    assert rule not in found(NEAR_MISSES[rule]())
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_one_cause_is_enough(rule: str) -> None:
+    sure = [name for name, finding in found(FIRES[rule]()).items() if finding.confidence >= Confidence.LIKELY]
+    assert sure == [rule] or rule in ("unscaled-targets", "unscaled-inputs")
+
+
+def test_a_training_that_works_has_no_finding() -> None:
+    assert found(run_of([look(1 + 8 * n, 1.0 / (n + 1)) for n in range(12)])) == {}
+
+
+def test_too_few_steps_are_not_judged() -> None:
+    assert found(run_of([look(n, grads=FADING) for n in (1, 2, 3)], losses=[1.0, 1.0, 1.0], model=SIGMOIDS)) == {}
+
+
+def test_the_feature_and_the_sample_are_told() -> None:
+    finding = found(FIRES["bad-input-values"]())["bad-input-values"]
+    assert "the inputs of step 5: 1 of 256 values is NaN, in feature 3; sample 4" in [e.says for e in finding.evidence]
+    assert finding.confidence is Confidence.CERTAIN
+
+
+def test_the_layer_where_it_begins_is_told() -> None:
+    assert found(FIRES["vanishing-gradients"]())["vanishing-gradients"].where == HERE | {"line": 12}
+    assert found(FIRES["dead-activations"]())["dead-activations"].where == HERE | {"line": 11}
+
+
+def test_a_rate_to_try_is_told() -> None:
+    low = found(FIRES["learning-rate-too-low"]())["learning-rate-too-low"].remedies[0]
+    high = found(FIRES["learning-rate-too-high"]())["learning-rate-too-high"].remedies[0]
+    assert float(str(low.change).partition("=")[2]) > 1e-5
+    assert float(str(high.change).partition("=")[2]) <= 0.01
+
+
+def test_a_skipped_trial_of_the_loss_scale_is_no_harm() -> None:
+    scaler = {"class": "LossScaleOptimizer", "inner": "Adam", "scales_loss": True}
+    run = run_of(steady(1), broken=bad(1, loss=3.0), model=HALF, optimizer=scaler)
+    healed = [*run.events, Event(99.0, "epoch", {"epoch": 0, "metrics": {"loss": 0.2}}, "recorder")]
+    assert found(Run("made-up", events=tuple(healed), steps=run.steps)) == {}
+
+
+def test_two_trainings_at_once_are_not_judged() -> None:
+    """The discriminator of a GAN is at chance when all is well."""
+    run = run_of(steady(grads=FADING), model=SIGMOIDS)
+    twin = [Event(e.time + 0.5, e.kind, {**e.data, "site": 3}, e.source) for e in run.events if "site" in e.data]
+    twin = [Event(e.time, e.kind, {**e.data, "where": {"line": 9}}, e.source) for e in twin]
+    both = tuple(sorted([*run.events, *twin], key=lambda event: event.time))
+    assert found(Run("made-up", events=both, steps=run.steps)) == {}
+
+
+def test_where_a_cause_is_known_nan_loss_is_only_possible() -> None:
+    run = FIRES["invalid-loss-math"]()
+    metrics = Event(99.0, "epoch", {"epoch": 0, "metrics": {"loss": NAN}}, "recorder")
+    told = diagnose(Run("made-up", events=(*run.events, metrics), steps=run.steps)).findings
+    assert [(finding.rule, finding.confidence) for finding in told] == [
+        ("invalid-loss-math", Confidence.LIKELY), ("nan-loss", Confidence.POSSIBLE)]  # fmt: skip
+
+
+@pytest.mark.parametrize("rubbish", [None, [], {}, "x", -1, NAN, [None], {"net/a": None}, {"x": {"mean": "?"}}])
+@pytest.mark.parametrize("rule", RULES)
+def test_torn_data_is_no_crash(rule: str, rubbish: Any) -> None:
+    run = FIRES[rule]()
+    for at, event in enumerate(run.events):
+        for key in event.data if event.kind in ("gradients", "numbers", "batch", "bad-number") else ():
+            torn = {**copy.deepcopy(dict(event.data)), key: rubbish}
+            events = [*run.events[:at], Event(event.time, event.kind, torn, event.source), *run.events[at + 1 :]]
+            found(Run("made-up", events=tuple(events), steps=run.steps))
+        found(Run("made-up", events=(*run.events[:at], *run.events[at + 1 :]), steps=run.steps))
+
+
+def sure(run: Run) -> list[str]:
+    return [name for name, finding in found(run).items() if finding.confidence >= Confidence.LIKELY]
+
+
+def test_weights_that_were_broken_a_step_before_are_not_blamed_on_the_loss() -> None:
+    every = {"nan": 32, "inf": 0, "of": 32, "samples": [0, 1, 2], "features": [0], "shape": [32, 1]}
+    assert sure(run_of(steady(1), broken=bad(inputs={"y_pred": every}))) == []
+    told = run_of(steady(1), broken=bad(inputs={"y_pred": every}, data={"x": HOLE}))
+    assert sure(told) == ["bad-input-values"]
+
+
+def test_labels_that_are_no_classes_and_a_misused_cross_entropy_are_left_to_others() -> None:
+    sparse = [{"name": "sparse_categorical_crossentropy", "from_logits": True, "made_by": "BiasAdd"}]
+    labels = {**COIN, "high": 5.0, "distinct": [1.0, 5.0], "whole": True}
+    assert found(run_of([], y=labels, broken=bad(1), guess={"shape": [32, 5]})) != {}
+    assert found(run_of([], y=labels, broken=bad(1), guess={"shape": [32, 5]}, losses_of=sparse)) == {}
+    misfit = [{"name": "categorical_crossentropy", "from_logits": False, "made_by": "Relu"}]
+    assert sure(run_of([], broken=bad(1), losses_of=misfit)) == []
+
+
+def test_a_bad_step_that_the_program_skips_does_no_harm() -> None:
+    broken = bad(5, inputs={"x": HOLE})
+    run = run_of(steady(1), losses=[1.0, 0.9, 0.8, 0.8, NAN, 0.7, 0.6, 0.5])
+    looked = Event(40.0, "numbers", look(5, NAN, NAN, 4.0, bad=True), "recorder")
+    events = (*run.events, looked, Event(41.0, "bad-number", broken, "recorder"))
+    assert found(Run("made-up", events=events, steps=run.steps)) == {}
+
+
+def test_a_layer_that_is_given_zeros_is_not_dead() -> None:
+    blank = {"grads": {"net/a": 0.3, "net/b": 0.1, "net/out": 0.2}, "dead": {"net/a/kernel": 1.0}}
+    assert "dead-activations" not in found(run_of(steady(**blank)))
+    assert "dead-activations" not in found(run_of(steady(**SILENT), x={**TABLE, "zeros": 1.0}))
+
+
+def test_targets_without_a_link_to_the_inputs_leave_a_finding_possible() -> None:
+    run = FIRES["vanishing-gradients"]()
+    luck = Event(90.0, "dependence", {"site": 2, "rows": 400, "p": 0.6}, "recorder")
+    told = found(Run("made-up", events=(*run.events, luck), steps=run.steps))
+    assert told["vanishing-gradients"].confidence is Confidence.POSSIBLE
+
+
+def test_a_rate_that_comes_down_at_once_is_too_low_and_one_that_comes_down_late_is_not() -> None:
+    rates = [0.01, 1e-5, *[1e-9] * 10]
+    early = run_of([look(1 + 8 * at, 0.9, rate=rate) for at, rate in enumerate(rates)])
+    late = run_of([look(1 + 8 * at, 0.9, rate=rate) for at, rate in enumerate([*[0.01] * 10, 1e-5, 1e-9])])
+    assert sure(early) == ["learning-rate-too-low"]
+    assert "learning-rate-too-low" not in found(late)
+
+
+def test_sgd_that_was_not_seen_between_may_have_blown_up_or_not() -> None:
+    told = found(run_of([], broken=bad(6, loss=INF)))
+    assert {name: finding.confidence.name for name, finding in told.items()} == {
+        "exploding-gradients": "POSSIBLE", "invalid-loss-math": "POSSIBLE"}  # fmt: skip
