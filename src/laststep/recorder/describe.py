@@ -55,6 +55,9 @@ def describe_fit(frame: FrameType | None, model: Any, params: Any) -> dict[str, 
     made, _ = attempt(where_made, users_frame(frame), asked.get("x"))
     if made is not None and isinstance(described.get("data"), dict):
         described["data"]["made_at"] = made
+    made, _ = attempt(where_made, users_frame(frame), asked.get("y"))
+    if made is not None and isinstance(described.get("data"), dict):
+        described["data"]["y_made_at"] = made
     described["model_made_at"], _ = attempt(where_made, users_frame(frame), model)
     return described
 

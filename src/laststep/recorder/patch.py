@@ -73,11 +73,12 @@ def _is_ours(owner: Any, name: str, wrapper: Any) -> bool:
 def after_new(probe: str, owner: Any, observe: Callable[[Any], None]) -> None:
     """Let observe(instance) see each new instance, before its __init__: that one libraries read the signature of."""
     original = owner.__new__
+    plain = original is object.__new__  # which takes no arguments once somebody stands before it
 
     @functools.wraps(original)
     def wrapper(kind: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            instance = original(kind, *args, **kwargs)
+            instance = original(kind) if plain else original(kind, *args, **kwargs)
         except BaseException as error:
             forget_frame(error)
             raise

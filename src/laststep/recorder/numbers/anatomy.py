@@ -60,6 +60,8 @@ def describe_optimizer(optimizer: Any) -> dict[str, Any]:
     inner = getattr(optimizer, "inner_optimizer", None)
     scale = getattr(optimizer, "dynamic_scale", None) if inner is not None else None
     told = {"class": type(optimizer).__name__, "learning_rate": current_rate(optimizer)}
+    place = _places.get(inner if inner is not None else optimizer)
+    told |= {"where": place} if place else {}
     return told | ({"inner": type(inner).__name__, "scales_loss": True} if inner is not None or scale else {})
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
+from laststep.recorder.frames import is_users, place
+
 MEETS = {"Sub", "SquaredDifference", "Mul", "AddV2", "Add", "RealDiv", "Equal", "Maximum", "Minimum"}
+RISKY = {"Log", "Log1p", "Sqrt", "Rsqrt", "RealDiv", "Reciprocal", "Pow", "Exp", "Xlogy", "Acos", "Atanh"}
 MOST_OPS = 400
 MOST_LOCALS = 60
 CLOSE = 1e-4
@@ -15,19 +19,35 @@ CLOSE = 1e-4
 
 def find_in_graph(loss: Any) -> dict[str, Any] | None:
     """Walks back from the loss, to the first such meeting."""
-    seen: set[str] = set()
-    queue = deque(part.op for part in sys.modules["tensorflow"].nest.flatten(loss) if hasattr(part, "op"))
-    while queue and len(seen) < MOST_OPS:
-        op = queue.popleft()
-        if op.name in seen:
-            continue
-        seen.add(op.name)
+    for op in _back_from(loss):
         if op.type in MEETS and len(op.inputs) == 2:
             shapes = [_lengths(tensor) for tensor in op.inputs]
             if all(shape is not None for shape in shapes) and _meet(*shapes):  # type: ignore[arg-type]
                 return {"op": op.type, "shapes": shapes, "out": _lengths(op.outputs[0])}
-        queue.extend(tensor.op for tensor in op.inputs)
     return None
+
+
+def find_risky(loss: Any) -> list[dict[str, Any]]:
+    """The logarithms, roots and divisions on the way to the loss that the program wrote itself, with their lines."""
+    found: dict[str, dict[str, Any]] = {}
+    for op in _back_from(loss):
+        if op.type in RISKY and len(found) < 8:
+            where = next((place(f.filename, f.lineno) for f in reversed(op.traceback) if is_users(f.filename)), None)
+            if where is not None:
+                found.setdefault(f"{op.type} {where['file']}:{where['line']}", {"op": op.type, "where": where})
+    return list(found.values())
+
+
+def _back_from(loss: Any) -> Iterator[Any]:
+    """The operations that the loss was made by, the last ones first."""
+    seen: set[str] = set()
+    queue = deque(part.op for part in sys.modules["tensorflow"].nest.flatten(loss) if hasattr(part, "op"))
+    while queue and len(seen) < MOST_OPS:
+        op = queue.popleft()
+        if op.name not in seen:
+            seen.add(op.name)
+            yield op
+            queue.extend(tensor.op for tensor in op.inputs)
 
 
 def _lengths(tensor: Any) -> list[int | None] | None:

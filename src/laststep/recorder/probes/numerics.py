@@ -23,7 +23,7 @@ from laststep.recorder.numbers.anatomy import (
     find_optimizer,
     remember_place,
 )
-from laststep.recorder.numbers.broadcast import find_in_frame, find_in_graph
+from laststep.recorder.numbers.broadcast import find_in_frame, find_in_graph, find_risky
 from laststep.recorder.numbers.exports import is_for_export, remember_function, watch_saving
 from laststep.recorder.numbers.frozen import look_at_frozen, watch_frozen
 from laststep.recorder.numbers.roles import guess_roles, operation_of, tensors_of_step
@@ -69,6 +69,7 @@ def install() -> None:
 
 def _watch_optimizer(kind: str, method: str, module: ModuleType) -> None:
     after(PROBE, getattr(module, kind), method, _applied)
+    after_new(PROBE, getattr(module, kind), lambda optimizer: remember_place(optimizer, sys._getframe(3)))
 
 
 def _applied(result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
@@ -142,7 +143,7 @@ def _lay(recorder: Any, frame: FrameType, names: list[str], variables: Any, grad
     clock = _variable(getattr(optimizer, "iterations", None))
     sentinel = Sentinel(variables, grads, loss, batch, clock)
     met, _ = attempt(find_in_graph, loss)
-    site = _new_site(frame, names, variables, grads, optimizer, losses, met)
+    site = _new_site(frame, names, variables, grads, optimizer, losses, met, loss)
     with tf.init_scope():
         site.began = recorder.count - int(attempt(clock.numpy)[0] or 0) if clock is not None else 0
         attempt(site.remember_weights, recorder.count)  # before the first step
@@ -166,19 +167,20 @@ def _roles(found: dict[str, Any], losses: list[dict[str, Any]]) -> dict[str, Any
 
 
 def _new_site(
-    frame: FrameType, names: list[str], variables: Any, grads: Any, optimizer: Any, losses: Any, met: Any
+    frame: FrameType, names: list[str], variables: Any, grads: Any, optimizer: Any, losses: Any, met: Any, loss: Any
 ) -> Site:
     global _count
     recorder = state.current
     _count = number = _count + 1
     missing = [name for name, grad in zip(names, grads, strict=True) if grad is None]
     site = Site(number, names, [weakref.ref(variable) for variable in variables], missing, optimizer)
+    risky = attempt(find_risky, loss)[0] if not is_eager() else None
     if recorder is not None:
         recorder.event(
             "gradients", site=number, where=users_place(frame), missing=missing[:100], step=recorder.count,
             variables=[{"name": n, "shape": v.shape.as_list()} for n, v in zip(names[:200], variables, strict=False)],
-            losses=[_tell_loss(told) for told in losses[:8]],
-            broadcast=met, model=describe_layers(find_model(frame, variables)), optimizer=describe_optimizer(optimizer),
+            losses=[_tell_loss(told) for told in losses[:8]], broadcast=met, risky=risky,
+            model=describe_layers(find_model(frame, variables)), optimizer=describe_optimizer(optimizer),
         )  # fmt: skip
     return site
 
@@ -228,13 +230,14 @@ def _look_eagerly(
         if len(_eager) >= MOST_SITES:
             return
         met, _ = attempt(find_in_frame, float(loss) if loss.shape.rank == 0 else math.nan, frame)
-        _eager[key] = _new_site(frame, names, variables, grads, find_optimizer(frame), losses, met)
+        _eager[key] = _new_site(frame, names, variables, grads, find_optimizer(frame), losses, met, loss)
     site = _eager[key]
     if site.bad:
         return
     norms = {at: _half_square(grad) for at, grad in enumerate(grads) if grad is not None}
     lively = {at: _liveliest(grad) for at, grad in enumerate(grads) if _is_kernel(grad)}
-    batch = {name: tensor.numpy() for name, tensor in _roles(tensors_of_step(frame, None), losses).items()}
+    held = _roles(tensors_of_step(frame, None), losses)
+    batch = {name: tensor.numpy() for name, tensor in held.items() if hasattr(tensor, "numpy")}
     site.take(recorder.count + 1, float(loss) if loss.shape.rank == 0 else math.nan, norms, lively, batch)
     _looks += 1
     _next_eager = time.monotonic() + _pause(_looks)

@@ -106,6 +106,21 @@ class Site:
         return self.made.get("where") or fit_place(self.run)
 
     @property
+    def rate_set_at(self) -> Place | None:
+        """Where the optimizer was made, or named in compile."""
+        made = self.made.get("optimizer")
+        place = made.get("where") if isinstance(made, dict) else None
+        return place if isinstance(place, dict) else self.where
+
+    @property
+    def risky(self) -> list[Place]:
+        """The lines of the program's own with logarithms, roots and divisions on the way to the loss, the last first."""
+        told = [item for item in self.made.get("risky") or [] if isinstance(item, dict)]
+        here = (self.where or {}).get("line")
+        places = [item["where"] for item in told if isinstance(item.get("where"), dict)]
+        return [place for place in places if place.get("line") != here]
+
+    @property
     def steps(self) -> int:
         done = self.run.steps[-1].number if self.run.steps else 0
         return max([done, *(int(look.data["step"]) for look in self.looks)])

@@ -112,7 +112,9 @@ def _before(site: Site) -> str:
 
 
 def _place(site: Site, part: str) -> Place | None:
-    """A layer of the program's own is the first to be suspected where the predictions are bad."""
+    """The program's own logarithm, root or division, where there is one; else the layer of its own, or the step."""
+    if len({(place.get("file"), place.get("line")) for place in site.risky}) == 1 or (part != "layer" and site.risky):
+        return site.risky[0]
     made = site.made.get("where")
     if part != "layer":
         return made or site.where

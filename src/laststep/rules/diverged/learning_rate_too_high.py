@@ -71,8 +71,8 @@ def _finding(run: Run, site: Site, look: Event, sign: str, evidence: list[Eviden
         cause=f"The learning rate of {tell(rate)} is too high: {sign}.",
         confidence=sureness(site),
         evidence=(*evidence, progress(run)),
-        remedies=(Remedy("Take a lower learning rate", f"learning_rate={value:.1g}", site.where),),
-        where=site.where,
+        remedies=(Remedy("Take a lower learning rate", f"learning_rate={value:.1g}", site.rate_set_at),),
+        where=site.rate_set_at,
     )
 
 
