@@ -114,7 +114,7 @@ class Site:
 
     @property
     def risky(self) -> list[Place]:
-        """The lines of the program's own with logarithms, roots and divisions on the way to the loss, the last first."""
+        """The program's own lines with logarithms, roots and divisions on the way to the loss, the last first."""
         told = [item for item in self.made.get("risky") or [] if isinstance(item, dict)]
         here = (self.where or {}).get("line")
         places = [item["where"] for item in told if isinstance(item.get("where"), dict)]

@@ -125,7 +125,8 @@ def _finding(run: Run, site: Site, trouble: Evidence, moved: float, turned: floa
     last, highest = (rates[-1], max(rates)) if rates else (math.nan, math.nan)
     if turned is None:
         cause = f"The learning rate of {tell(highest)} is too low: all updates together are {moved:.2%} of the weights."
-        remedy = Remedy("Take a higher learning rate", f"learning_rate={_try(site, highest, moved):.1g}", site.rate_set_at)
+        value = f"learning_rate={_try(site, highest, moved):.1g}"
+        remedy = Remedy("Take a higher learning rate", value, site.rate_set_at)
     else:
         cause = f"The learning rate came down to {tell(last)} before anything was learnt."
         held = _plateau(run)
