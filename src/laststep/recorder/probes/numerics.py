@@ -15,6 +15,7 @@ from typing import Any
 from laststep.recorder import state
 from laststep.recorder.anatomy import describe_layers, describe_optimizer, find_model, find_optimizer, remember_place
 from laststep.recorder.broadcast import find_in_frame, find_in_graph
+from laststep.recorder.cross_entropy import find_cross_entropy
 from laststep.recorder.frames import users_place
 from laststep.recorder.frozen import look_at_frozen, watch_frozen
 from laststep.recorder.guard import attempt, guard
@@ -126,6 +127,7 @@ def _lay(recorder: Any, frame: FrameType, names: list[str], variables: Any, grad
     graph = tf.compat.v1.get_default_graph()
     if len(_sites) >= MOST_SITES or tf.distribute.get_strategy().num_replicas_in_sync != 1 or _is_exported(frame):
         return
+    losses = losses or attempt(find_cross_entropy, loss)[0] or []
     batch = _roles(tensors_of_step(frame, graph), [told for told in losses if told["y_pred"].graph is graph])
     optimizer = find_optimizer(frame)
     clock = _variable(getattr(optimizer, "iterations", None))
