@@ -7,8 +7,11 @@ from collections import deque
 from types import FrameType
 from typing import Any
 
+from laststep.recorder.frames import is_users
+
 MEETS = {"Sub", "SquaredDifference", "Mul", "AddV2", "Add", "RealDiv", "Equal", "Maximum", "Minimum"}
 MOST_OPS = 400
+MOST_BEHIND = 4000
 MOST_LOCALS = 60
 CLOSE = 1e-4
 
@@ -24,10 +27,33 @@ def find_in_graph(loss: Any) -> dict[str, Any] | None:
         seen.add(op.name)
         if op.type in MEETS and len(op.inputs) == 2:
             shapes = [_lengths(tensor) for tensor in op.inputs]
-            if all(shape is not None for shape in shapes) and _meet(*shapes):  # type: ignore[arg-type]
-                return {"op": op.type, "shapes": shapes, "out": _lengths(op.outputs[0])}
+            fits = all(shape is not None for shape in shapes) and _meet(*shapes)  # type: ignore[arg-type]
+            if fits and _is_learned(op.inputs[0]) != _is_learned(op.inputs[1]):
+                return {"op": op.type, "shapes": shapes, "out": _lengths(op.outputs[0]), "where": _place(op)}
         queue.extend(tensor.op for tensor in op.inputs)
     return None
+
+
+def _place(op: Any) -> dict[str, Any] | None:
+    """The program's own line that made it."""
+    for frame in reversed(list(op.traceback or ())):
+        if is_users(frame.filename):
+            return {"file": frame.filename, "line": frame.lineno}
+    return None
+
+
+def _is_learned(tensor: Any) -> bool:
+    """Made from variables: a prediction. All pairs of predictions, or of targets, are compared on purpose."""
+    seen: set[str] = set()
+    queue = deque([tensor.op])
+    while queue and len(seen) < MOST_BEHIND:
+        op = queue.popleft()
+        if op.name not in seen:
+            seen.add(op.name)
+            if any(given.dtype.name == "resource" for given in op.inputs):
+                return True
+            queue.extend(given.op for given in op.inputs)
+    return False
 
 
 def _lengths(tensor: Any) -> list[int | None] | None:

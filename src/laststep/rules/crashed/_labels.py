@@ -8,7 +8,7 @@ from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rules._shared import fit_place
 from laststep.rules.diverged._learning import LEARNS, learning_of
-from laststep.rules.diverged._outputs import Output, number, outputs
+from laststep.rules.diverged._outputs import Output, number, numbers, outputs
 from laststep.run import Run
 
 ROUNDING = 0.01
@@ -69,7 +69,7 @@ def _for_sparse(output: Output, low: float, high: float) -> Bad | None:
     """Class numbers must be whole: what is behind the point is cut off."""
     if output.y.get("whole") is not False or output.units == 1:
         return None
-    distinct = [value for value in output.y.get("distinct") or [] if isinstance(value, (int, float))]
+    distinct = numbers(output.y.get("distinct"))
     by_255 = bool(distinct) and all(abs(value * 255 - round(value * 255)) < ROUNDING for value in distinct)
     scaled = "were divided by 255 like the inputs" if by_255 and high <= 1 else "are not whole numbers"
     shown = ", ".join(words.value(round(value, 4)) for value in distinct[:5])
@@ -80,8 +80,8 @@ def _for_sparse(output: Output, low: float, high: float) -> Bad | None:
 
 def _for_rows(output: Output, low: float, high: float) -> Bad | None:
     """Each row of the classes must be a distribution."""
-    sums = output.y.get("row_sums")
-    if output.units == 1 or not isinstance(sums, list) or len(sums) != 2:
+    sums = numbers(output.y.get("row_sums"))
+    if output.units == 1 or len(sums) != 2:
         return None
     if sums[0] >= 1 - ROUNDING and sums[1] <= 1 + ROUNDING and low >= -ROUNDING:
         return None
@@ -89,7 +89,7 @@ def _for_rows(output: Output, low: float, high: float) -> Bad | None:
     span = f"rows of the targets sum to {words.value(sums[0])} up to {words.value(sums[1])}"
     if binary and sums[1] <= 1:
         cause = "Some rows of the one-hot targets are all 0: their class has no column."
-        unused = 0.0 in (output.y.get("column_means") or [])  # as where classes are counted from 1
+        unused = 0.0 in numbers(output.y.get("column_means"))  # as where classes are counted from 1
         return Bad(cause, f"{span}; a row of zeros teaches nothing", "count the classes from 0", not unused)
     if binary:
         cause = f"Targets name several classes at once, and {output.loss} wants exactly one."
@@ -104,10 +104,10 @@ def _for_binary(output: Output, low: float, high: float) -> Bad | None:
     """A probability: between 0 and 1."""
     if low >= -NOISE and high <= 1 + NOISE:
         return None
-    distinct = output.y.get("distinct")
-    two = distinct if isinstance(distinct, list) and len(distinct) == 2 else None
+    distinct = numbers(output.y.get("distinct"))
+    two = distinct if len(distinct) == 2 else None
     given = f"{words.value(two[0])} and {words.value(two[1])}" if two else f"{words.value(low)} to {words.value(high)}"
     changes = {(-1.0, 1.0): "y = (y + 1) / 2", (1.0, 2.0): "y = y - 1", (0.0, 255.0): "y = y / 255"}
-    change = changes.get(tuple(two), "y = (y > threshold)") if two else "targets between 0 and 1, or another loss"
+    change = changes.get((two[0], two[1]), "y = (y > threshold)") if two else "targets between 0 and 1, or another loss"
     cause = f"The targets are {given}, and {output.loss} wants 0 to 1: its loss has no lowest value."
     return Bad(cause, f"targets from {words.value(low)} to {words.value(high)}", change)

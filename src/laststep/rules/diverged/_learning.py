@@ -10,7 +10,18 @@ from dataclasses import dataclass
 from laststep.event import Event
 from laststep.finding import Evidence
 from laststep.reports import words
-from laststep.rules.diverged._outputs import SQUARED, Output, are_rivals, last_site, number, outputs, plain_name
+from laststep.rules.diverged._outputs import (
+    SQUARED,
+    Output,
+    Told,
+    are_rivals,
+    entries,
+    last_site,
+    number,
+    numbers,
+    outputs,
+    plain_name,
+)
 from laststep.run import Fit, Run
 
 LEARNS, FAILS, UNKNOWN = "learns", "fails", "unknown"
@@ -77,7 +88,7 @@ def _judge(run: Run, plain: Learning, epochs: Sequence[Event], losses: Sequence[
         if share >= NO_BETTER and flat and not _still_falls(losses):
             says = f"{plain.says}; always saying the same would give {words.value(constant)}"
             return _with(plain, FAILS, says, sure=True, held=held_fails)
-        return _with(plain, LEARNS if share < BETTER else UNKNOWN, held=held_fails)
+        return _with(plain, LEARNS if share < BETTER - _doubt(run) else UNKNOWN, held=held_fails)
     if min(losses) <= 0:
         return plain  # a likelihood, a similarity, a critic: its level says nothing
     first = max(start, _first_steps(run) or start)
@@ -121,8 +132,9 @@ def _of_steps(run: Run) -> list[float]:
     """The losses of a hand-written loop, or of the looks at a fit of few epochs: the means of equal parts."""
     known = {step.number: step.loss for step in run.steps if math.isfinite(step.loss)} if not run.fits else {}
     site = last_site(run)
-    if len(known) < ENOUGH_STEPS and site is not None and not (site.told.get("optimizer") or {}).get("scales_loss"):
-        known |= {int(look.get("step") or 0): loss for look in site.looks for loss in [number(look.data, "loss")] if loss}
+    if len(known) < ENOUGH_STEPS and site is not None and not site.scales_loss:
+        looked = ((look.get("step"), number(look.data, "loss")) for look in site.looks)
+        known |= {step: loss for step, loss in looked if isinstance(step, int) and loss is not None}
     losses = [known[step] for step in sorted(known)]
     count = len(losses)
     if count < 2 * FEWEST:
@@ -134,7 +146,7 @@ def _of_steps(run: Run) -> list[float]:
 def _first_steps(run: Run) -> float | None:
     """Where the loss began: an epoch's mean may have learned all there is already."""
     site = last_site(run)
-    if site is None or (site.told.get("optimizer") or {}).get("scales_loss"):
+    if site is None or site.scales_loss:
         return None
     losses = [loss for look in site.looks[:5] for loss in [number(look.data, "loss")] if loss is not None]
     return statistics.median(losses) if losses and all(map(math.isfinite, losses)) else None
@@ -158,18 +170,27 @@ def constant_loss(run: Run) -> float | None:
     if output is None or not output.y or not _is_comparable(run):
         return None
     y, kind = output.y, output.kind
-    mean, means = number(y, "mean"), _numbers(y.get("column_means"))
+    mean, means = number(y, "mean"), numbers(y.get("column_means"))
     if kind == "binary" and _within(y, 0, 1):
         chances = means or ([mean] if mean is not None else [])
         return statistics.fmean(_entropy((p, 1 - p)) for p in chances) if chances else None
     if kind == "categorical" and means and _within(y, 0, 1):
         return _entropy(means)
-    if kind == "sparse" and len(y.get("distinct") or []) > 1:
+    if kind == "sparse" and len(entries(y.get("distinct"))) > 1:
         return math.log(len(y["distinct"]))
     if plain_name(output.loss) in SQUARED:
-        spread = _numbers(y.get("column_stds")) or [number(y, "std") or 0.0]
+        spread = numbers(y.get("column_stds")) or [number(y, "std") or 0.0]
         return statistics.fmean(each * each for each in spread) or None
     return None
+
+
+def _doubt(run: Run) -> float:
+    """How far off the spread of the targets may be, which is known from some of the rows: two standard errors."""
+    output = _only(run)
+    if output is None or output.kind != "regression":
+        return 0.0
+    columns = max(1, len(numbers(output.y.get("column_stds"))))
+    return 2 * math.sqrt(2 * columns / max(number(output.y, "values") or 0.0, 32.0))
 
 
 def _is_comparable(run: Run) -> bool:
@@ -187,12 +208,12 @@ def _chance(run: Run) -> float | None:
     output = _only(run)
     if output is None or not output.y:
         return None
-    mean, means = number(output.y, "mean"), _numbers(output.y.get("column_means"))
+    mean, means = number(output.y, "mean"), numbers(output.y.get("column_means"))
     if output.kind == "binary" and mean is not None and _within(output.y, 0, 1):
         return max(mean, 1 - mean)
     if output.kind == "categorical" and means:
         return max(means)
-    distinct = output.y.get("distinct") or []
+    distinct = entries(output.y.get("distinct"))
     return 1 / len(distinct) if output.kind == "sparse" and len(distinct) > 1 else None
 
 
@@ -213,10 +234,6 @@ def _held_out_fails(
     return min(held) >= 0.98 * constant and (accuracy is None or guess is None or accuracy < guess + CLEARLY)
 
 
-def _within(y: dict[str, object] | object, low: float, high: float) -> bool:
-    bottom, top = (number(y, name) for name in ("low", "high")) if isinstance(y, dict) else (None, None)
+def _within(y: Told, low: float, high: float) -> bool:
+    bottom, top = number(y, "low"), number(y, "high")
     return bottom is not None and top is not None and bottom >= low and top <= high
-
-
-def _numbers(values: object) -> list[float]:
-    return [float(value) for value in values if isinstance(value, (int, float))] if isinstance(values, list) else []

@@ -42,7 +42,7 @@ class Site:
 
     @property
     def missing(self) -> list[str]:
-        return [str(name) for name in self.told.get("missing") or []]
+        return [str(name) for name in entries(self.told.get("missing"))]
 
     @property
     def losses(self) -> list[Told]:
@@ -50,17 +50,20 @@ class Site:
 
     @property
     def layers(self) -> list[Told]:
-        return _dicts((self.told.get("model") or {}).get("layers"))
+        return _dicts(table(self.told.get("model")).get("layers"))
 
     @property
     def tensors(self) -> dict[str, Told]:
-        told = (self.batch.get("tensors") if self.batch is not None else None) or {}
+        told = table(self.batch.get("tensors")) if self.batch is not None else {}
         return {str(name): values for name, values in told.items() if isinstance(values, dict)}
 
     @property
+    def scales_loss(self) -> bool:
+        return bool(table(self.told.get("optimizer")).get("scales_loss"))
+
+    @property
     def place(self) -> Place | None:
-        where: Place | None = self.told.get("where")
-        return where
+        return table(self.told.get("where")) or None
 
 
 @dataclass(frozen=True)
@@ -107,15 +110,15 @@ def plain_name(loss: str) -> str:
 
 def sites(run: Run) -> list[Site]:
     """Those that ran: a function is traced once for its shapes, and that trace is never run."""
-    looks: dict[Any, list[Event]] = {}
-    batches: dict[Any, Event] = {}
+    looks: dict[str, list[Event]] = {}
+    batches: dict[str, Event] = {}
     for event in run.events:
         if event.kind == "numbers":
-            looks.setdefault(event.get("site"), []).append(event)
+            looks.setdefault(str(event.get("site")), []).append(event)
         elif event.kind == "batch":
-            batches[event.get("site")] = event
-    told = [event for event in run.all("gradients") if event.get("site") in looks]
-    return [Site(each, tuple(looks[each.get("site")]), batches.get(each.get("site"))) for each in told]
+            batches[str(event.get("site"))] = event
+    told = {str(event.get("site")): event for event in run.all("gradients")}
+    return [Site(each, tuple(looks[name]), batches.get(name)) for name, each in told.items() if name in looks]
 
 
 def last_site(run: Run) -> Site | None:
@@ -147,7 +150,7 @@ def _outputs_of(site: Site) -> list[Output]:
         said = predictions[at] if apart and len(predictions) == len(targets) else {}
         if not apart and y and len(predictions) == 1:
             said = predictions[0]
-        shape = tuple(told.get("y_pred_shape") or ())
+        shape = _shape(told.get("y_pred_shape"))
         layer = _layer_of(site, at, shape[-1] if shape else None)
         found.append(
             Output(
@@ -160,7 +163,7 @@ def _outputs_of(site: Site) -> list[Output]:
                 layer=layer,
                 y=y,
                 said=said,
-                y_shape=tuple(told.get("y_shape") or ()),
+                y_shape=_shape(told.get("y_shape")),
                 said_shape=shape,
                 said_dtype=str(told.get("y_pred_dtype") or ""),
             )
@@ -185,7 +188,7 @@ def _activation(made_by: str, layer: Told) -> str:
 
 def _layer_of(site: Site, at: int, units: Any) -> Told:
     """The layer that makes this output: by its name, or the last with as many units."""
-    names = (site.told.get("model") or {}).get("outputs") or []
+    names = entries(table(site.told.get("model")).get("outputs"))
     named = names[at] if at < len(names) and len(names) == len(site.losses) else None
     layer = next((each for each in site.layers if each.get("name") == named), None)
     if layer is not None and layer.get("activation"):
@@ -194,8 +197,25 @@ def _layer_of(site: Site, at: int, units: Any) -> Told:
     return fitting[-1] if fitting else {}
 
 
+def _shape(sizes: Any) -> tuple[int | None, ...]:
+    return tuple(size if isinstance(size, int) else None for size in entries(sizes))
+
+
 def _dicts(values: Any) -> list[Told]:
-    return [each for each in values or [] if isinstance(each, dict)] if isinstance(values, (list, tuple)) else []
+    return [each for each in entries(values) if isinstance(each, dict)]
+
+
+def entries(value: Any) -> list[Any]:
+    """A list, whatever a torn record holds in its place."""
+    return list(value) if isinstance(value, (list, tuple)) else []
+
+
+def table(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def numbers(values: Any) -> list[float]:
+    return [float(value) for value in entries(values) if isinstance(value, (int, float))]
 
 
 def number(told: Told, name: str) -> float | None:

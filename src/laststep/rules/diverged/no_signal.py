@@ -71,8 +71,8 @@ def _all_the_same(site: Site) -> str | None:
 
 def _test(run: Run) -> Event | None:
     """The test of dependence, where it was made on enough rows."""
-    told = [event for event in run.all("dependence") if isinstance(event.get("p"), (int, float))]
-    return next((event for event in reversed(told) if int(event.get("rows") or 0) >= FEWEST_ROWS), None)
+    told = [event for event in run.all("dependence") if number(event.data, "p") is not None]
+    return next((event for event in reversed(told) if (number(event.data, "rows") or 0) >= FEWEST_ROWS), None)
 
 
 def _finding(run: Run, cause: str, seen: Evidence, learning: Learning, sure: bool) -> Finding:

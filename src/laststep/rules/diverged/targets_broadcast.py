@@ -7,8 +7,8 @@ from typing import Any
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import fit_place, measured, no
-from laststep.rules.diverged._learning import LEARNS, learning_of
-from laststep.rules.diverged._outputs import Output, Site, outputs, sites
+from laststep.rules.diverged._learning import learning_of
+from laststep.rules.diverged._outputs import Output, Site, outputs, sites, table
 from laststep.run import Run
 
 
@@ -21,7 +21,8 @@ def targets_broadcast(run: Run) -> Answer:
         mean of that table is smallest where all predictions are the mean of the targets, and that is what is learned.
 
     How laststep knows
-        From the shapes that met on the way to the loss, and that of the result, which is larger than both.
+        From the shapes that met on the way to the loss, one of them made by the model and the other not, and that of the
+        result, which is larger than both.
 
     What to do
         Bring both to one shape before the loss: y[:, None], tf.squeeze(pred, -1), or one output unit for each column.
@@ -64,13 +65,13 @@ def _finding(
     learning = learning_of(run)
     made = f" and made {_shape(out)}" if out else ""
     columns = output is not None
-    where = (output.layer.get("where") if output is not None else None) or site.place or fit_place(run)
+    line = table(table(site.told.get("broadcast")).get("where")) if output is None else output.layer.get("where")
+    where = line or site.place or fit_place(run)
     does = "Give the last layer as many units as the targets have columns" if columns else "Bring both to one shape"
     change = f"Dense({output.y_shape[-1]})" if output is not None else "y = tf.reshape(y, tf.shape(pred))"
-    doubted = not columns and learning.verdict == LEARNS
     return Finding(
         cause=f"Targets and predictions of shapes {_shape(one)} and {_shape(two)} were stretched against each other.",
-        confidence=Confidence.POSSIBLE if doubted else Confidence.CERTAIN if columns else Confidence.LIKELY,
+        confidence=Confidence.CERTAIN if columns else Confidence.LIKELY,
         evidence=(Evidence(f"{_shape(one)} met {_shape(two)} in the loss{made}", (site.told,)), *learning.evidence),
         remedies=(Remedy(does, change, where),),
         where=where,

@@ -9,9 +9,10 @@ from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import fit_place, measured, no
+from laststep.rules.diverged._frozen import is_frozen
 from laststep.rules.diverged._learning import LEARNS, Learning, learning_of
-from laststep.rules.diverged._outputs import Site, last_site, sites
-from laststep.run import Fit, Run
+from laststep.rules.diverged._outputs import Site, entries, last_site, number, numbers, sites, table
+from laststep.run import Run
 
 NOTHING = "does not have any trainable weights"
 ENOUGH_STEPS = 20
@@ -51,9 +52,9 @@ def _none_to_train(run: Run, learning: Learning) -> Finding | None:
     """Not one weight can be trained, in what Keras says or by what was traced."""
     warned = next((event for event in run.all("warning") if NOTHING in str(event.get("message"))), None)
     fit = next((fit for fit in reversed(run.fits) if fit.epochs), None)
-    if warned is None and not (fit is not None and _is_frozen(run, fit)):
+    if warned is None and not (fit is not None and is_frozen(run, fit)):
         return None
-    model = (fit.began.get("model") or {}) if fit is not None else {}
+    model = table(fit.began.get("model")) if fit is not None else {}
     unknown = warned is not None and model.get("parameters") == 0
     thawed = warned is None and bool(model.get("trainable"))
     cause = "No weight of the model can be trained: all its layers are frozen."
@@ -73,22 +74,6 @@ def _none_to_train(run: Run, learning: Learning) -> Finding | None:
         remedies=(remedy,),
         where=fit_place(run),
     )
-
-
-def _is_frozen(run: Run, fit: Fit) -> bool:
-    """A fit of many steps without any gradient, whose loss stays where it is."""
-    model, told = fit.began.get("model") or {}, fit.began.get("strategy")
-    losses = [(epoch.get("metrics") or {}).get("loss") for epoch in fit.epochs]
-    steady = [loss for loss in losses if isinstance(loss, float) and math.isfinite(loss)]
-    unseen = run.has("gradients") or told not in (None, "_DefaultDistributionStrategy") or fit.began.get("run_eagerly")
-    if unseen or not model.get("parameters") or len(steady) < 3 or not _probe_is_there(run):
-        return False
-    return model.get("trainable") == 0 or max(steady) - min(steady) < 0.01 * abs(steady[0])
-
-
-def _probe_is_there(run: Run) -> bool:
-    """TensorFlow's own: with another backend gradients are taken where nobody looks."""
-    return any("tensorflow" in str(event.data) for event in run.all("versions"))
 
 
 def _cut_off(run: Run, learning: Learning) -> Finding | None:
@@ -117,14 +102,14 @@ def _cut_off(run: Run, learning: Learning) -> Finding | None:
 
 
 def _share(site: Site, names: list[str]) -> float:
-    sizes = {str(each.get("name")): math.prod(size or 1 for size in each.get("shape") or [1])
-             for each in site.told.get("variables") or [] if isinstance(each, dict)}  # fmt: skip
+    told = [each for each in entries(site.told.get("variables")) if isinstance(each, dict)]
+    sizes = {str(each.get("name")): math.prod(numbers(each.get("shape"))) for each in told}
     total = sum(sizes.values())
     return sum(sizes.get(name, 0) for name in names) / total if total else 0.0
 
 
 def _layer_with(site: Site, variable: str) -> Place | None:
-    return next((layer.get("where") for layer in site.layers if variable in (layer.get("weights") or [])), None)
+    return next((layer.get("where") for layer in site.layers if variable in entries(layer.get("weights"))), None)
 
 
 def _never_applied(run: Run, learning: Learning) -> Finding | None:
@@ -133,13 +118,14 @@ def _never_applied(run: Run, learning: Learning) -> Finding | None:
     if site is None:
         return None
     moved = [look for look in site.looks if isinstance(look.get("moved"), dict)]
-    steps = sum(int(look.get("step") or 0) - int(look.get("since") or 0) for look in moved)
+    steps = round(sum((number(look.data, "step") or 0) - (number(look.data, "since") or 0) for look in moved))
     if steps < ENOUGH_STEPS or any(value for look in moved for value in look.get("moved").values()):
         return None
     if not all(_would_show(look) for look in moved):
         return None
     applied = run.last("applied")
-    others = [str(name) for name in (applied.get("variables") or []) if name not in site.variables] if applied else []
+    changed = entries(applied.get("variables")) if applied is not None else []
+    others = [str(name) for name in changed if name not in site.variables]
     says = f"after {steps:,} steps all weights are the same as before, to the bit; their gradients are not 0"
     told = Evidence(says, (site.looks[0], site.looks[-1]))
     other = f"the optimizer changes other variables: {', '.join(others[:3])}"
@@ -156,9 +142,9 @@ def _never_applied(run: Run, learning: Learning) -> Finding | None:
 
 def _would_show(look: Event) -> bool:
     """The gradient and the learning rate are large enough to move a weight."""
-    grads = [norm for norm in (look.get("grads") or {}).values() if isinstance(norm, (int, float))]
-    weights = [norm for norm in (look.get("weights") or {}).values() if isinstance(norm, (int, float))]
+    grads = numbers(list(table(look.get("grads")).values()))
+    weights = numbers(list(table(look.get("weights")).values()))
     if not grads or not max(grads) > 0:
         return False
-    rate = look.get("rate")
-    return not isinstance(rate, (int, float)) or rate * max(grads) > ROUNDED_AWAY * max(weights, default=0.0)
+    rate = number(look.data, "rate")
+    return rate is None or rate * max(grads) > ROUNDED_AWAY * max(weights, default=0.0)
