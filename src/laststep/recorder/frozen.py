@@ -41,16 +41,18 @@ def look_at_frozen() -> None:
 
 def _codes(frame: FrameType, model: Any) -> Iterator[tuple[CodeType, tuple[dict[str, Any], dict[str, Any], Any]]]:
     """Each function of the program's own that ran: its globals, what its other names stand for, its closure."""
-    given: dict[str, Any] = {}
+    given: dict[str, dict[str, Any]] = {}
     for step in frames_of_step(frame):
-        given = dict(step.f_locals)
+        given[step.f_code.co_name.removeprefix("tf__")] = dict(step.f_locals)
         if is_users(step.f_code.co_filename):
-            yield step.f_code, (step.f_globals, given, {})
+            yield step.f_code, (step.f_globals, dict(step.f_locals), {})
     function = _traced_function(frame)
     if function is not None:
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
-        yield function.__code__, (function.__globals__, {"self": given.get("self")} | given, cells)
-    for owner in [model, *getattr(model, "layers", [])] if model is not None else []:
+        held = given.get(function.__name__) or next(reversed(given.values()), {})
+        itself = getattr(held.get("self"), "target", held.get("self"))  # TensorFlow may put a stand-in there
+        yield function.__code__, (function.__globals__, held | {"self": itself}, cells)
+    for owner in [model, getattr(model, "loss", None), *getattr(model, "layers", [])] if model is not None else []:
         for name in ("train_step", "call", "compute_loss"):
             method = getattr(type(owner), name, None)
             code = getattr(method, "__code__", None)
@@ -65,11 +67,18 @@ def _traced_function(frame: FrameType | None) -> Any:
             return None
         held: Any = frame.f_locals.get("self")
         if type(held).__name__ == "Function" and hasattr(held, "_python_function"):
-            function = held._python_function
-            inner = getattr(function, "__wrapped__", function)
-            code = getattr(inner, "__code__", None)
-            return inner if code is not None and is_users(code.co_filename) else None
+            return _unwrapped(held._python_function)
         frame = frame.f_back
+    return None
+
+
+def _unwrapped(function: Any) -> Any:
+    """What the program wrote, behind what TensorFlow put around it: of a method, several layers."""
+    for _ in range(8):
+        code = getattr(function, "__code__", None)
+        if code is not None and is_users(code.co_filename):
+            return function
+        function = getattr(function, "__wrapped__", None)
     return None
 
 

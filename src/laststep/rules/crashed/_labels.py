@@ -32,15 +32,14 @@ def silent_labels(run: Run) -> Finding | None:
             continue
         bad = {"sparse": _for_sparse, "categorical": _for_rows, "binary": _for_binary}.get(output.kind)
         found = bad(output, low, high) if bad is not None else None
-        if found is not None:
+        if found is not None and not (found.doubted and learning_of(run).verdict == LEARNS):
             return _finding(run, output, found)
     return None
 
 
 def _finding(run: Run, output: Output, bad: Bad) -> Finding:
     learning = learning_of(run)
-    learns = learning.verdict == LEARNS
-    sure = Confidence.POSSIBLE if bad.doubted and learns else Confidence.LIKELY if bad.doubted else Confidence.CERTAIN
+    sure = Confidence.LIKELY if bad.doubted else Confidence.CERTAIN
     if run.uncaught is not None or run.has("exception"):  # it ended by something else
         sure = min(sure, Confidence.LIKELY)
     return Finding(
@@ -93,7 +92,7 @@ def _for_rows(output: Output, low: float, high: float) -> Bad | None:
         return Bad(cause, f"{span}; a row of zeros teaches nothing", "count the classes from 0", not unused)
     if binary:
         cause = f"Targets name several classes at once, and {output.loss} wants exactly one."
-        return Bad(cause, span, 'Dense(…, activation="sigmoid"), loss="binary_crossentropy"')
+        return Bad(cause, span, 'Dense(…, activation="sigmoid"), loss="binary_crossentropy"', True)
     cause = f"The rows of the targets do not sum to 1: {output.loss} wants a distribution over the classes."
     seen = f"{span}, values from {words.value(low)} to {words.value(high)}"
     hot = low >= 0 and (number(output.y, "zeros") or 0.0) >= 1 - 1 / (output.units or 2) - ROUNDING

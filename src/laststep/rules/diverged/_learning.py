@@ -44,6 +44,7 @@ class Learning:
     sure: bool = False
     steps: int = 0
     held_out_fails: bool = False
+    share: float | None = None  # of the loss of a constant answer
 
     @property
     def fails(self) -> bool:
@@ -87,8 +88,13 @@ def _judge(run: Run, plain: Learning, epochs: Sequence[Event], losses: Sequence[
         flat = abs(start - last) < 0.1 * abs(start) or last <= 1.1 * constant
         if share >= NO_BETTER and flat and not _still_falls(losses):
             says = f"{plain.says}; always saying the same would give {words.value(constant)}"
-            return _with(plain, FAILS, says, sure=True, held=held_fails)
-        return _with(plain, LEARNS if share < BETTER - _doubt(run) else UNKNOWN, held=held_fails)
+            return _with(plain, FAILS, says, sure=True, held=held_fails, share=share)
+        if share < BETTER - _doubt(run):
+            return _with(plain, LEARNS, held=held_fails)
+        still = abs(max(start, _first_steps(run) or start) - last) < 2 * FLAT * start
+        return _with(plain, FAILS if still and share + _doubt(run) >= NO_BETTER else UNKNOWN, held=held_fails)
+    if _is_as_wide_as_targets(run, last) and start - last < 0.2 * start and not _still_falls(losses):
+        return _with(plain, FAILS)
     if min(losses) <= 0:
         return plain  # a likelihood, a similarity, a critic: its level says nothing
     first = max(start, _first_steps(run) or start)
@@ -99,8 +105,10 @@ def _judge(run: Run, plain: Learning, epochs: Sequence[Event], losses: Sequence[
     return _with(plain, FAILS if abs(fell) < FLAT and still else UNKNOWN)
 
 
-def _with(plain: Learning, verdict: str, says: str = "", sure: bool = False, held: bool = False) -> Learning:
-    return Learning(verdict, says or plain.says, plain.curve, plain.events, sure, plain.steps, held)
+def _with(
+    plain: Learning, verdict: str, says: str = "", sure: bool = False, held: bool = False, share: float | None = None
+) -> Learning:
+    return Learning(verdict, says or plain.says, plain.curve, plain.events, sure, plain.steps, held, share)
 
 
 def _end(losses: Sequence[float]) -> float:
@@ -174,7 +182,7 @@ def constant_loss(run: Run) -> float | None:
     if kind == "binary" and _within(y, 0, 1):
         chances = means or ([mean] if mean is not None else [])
         return statistics.fmean(_entropy((p, 1 - p)) for p in chances) if chances else None
-    if kind == "categorical" and means and _within(y, 0, 1):
+    if kind == "categorical" and abs(sum(means) - 1) < 0.02 and _within(y, 0, 1):
         return _entropy(means)
     if kind == "sparse" and len(entries(y.get("distinct"))) > 1:
         return math.log(len(y["distinct"]))
@@ -182,6 +190,16 @@ def constant_loss(run: Run) -> float | None:
         spread = numbers(y.get("column_stds")) or [number(y, "std") or 0.0]
         return statistics.fmean(each * each for each in spread) or None
     return None
+
+
+def _is_as_wide_as_targets(run: Run, last: float) -> bool:
+    """A loss of the program's own that ends just where the squared error of a constant answer is."""
+    site = last_site(run)
+    if site is None or site.losses or "y" not in site.tensors:
+        return False
+    y = site.tensors["y"]
+    variance = (number(y, "std") or 0.0) ** 2
+    return not y.get("whole") and variance > 0 and 0.85 < last / variance < 1.15
 
 
 def _doubt(run: Run) -> float:

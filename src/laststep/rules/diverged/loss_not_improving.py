@@ -9,6 +9,7 @@ from laststep.rules.diverged._learning import FAILS, LEARNS, learning_of
 from laststep.rules.diverged._outputs import are_rivals, sites
 from laststep.run import Run
 
+NOTHING_AT_ALL = 0.99  # of the loss of a constant answer: below it there may be a weak signal
 LONG_ENOUGH = 150  # steps: the last resort waits longer than the others
 
 
@@ -42,7 +43,7 @@ def loss_not_improving(run: Run) -> Answer:
         return cannot("whether it learns can't be told from its losses")
     return Finding(
         cause="The loss does not improve, and what was recorded does not say why.",
-        confidence=Confidence.LIKELY if learning.sure else Confidence.POSSIBLE,
+        confidence=Confidence.LIKELY if (learning.share or 0.0) >= NOTHING_AT_ALL else Confidence.POSSIBLE,
         evidence=learning.evidence,
         remedies=(Remedy("See whether ten samples can be learned by heart", "model.fit(x[:10], y[:10], epochs=200)"),),
         where=fit_place(run),

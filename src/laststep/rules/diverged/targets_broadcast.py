@@ -21,8 +21,8 @@ def targets_broadcast(run: Run) -> Answer:
         mean of that table is smallest where all predictions are the mean of the targets, and that is what is learned.
 
     How laststep knows
-        From the shapes that met on the way to the loss, one of them made by the model and the other not, and that of the
-        result, which is larger than both.
+        From the shapes that met on the way to the loss, one of them made by the model and the other not, and that of
+        the result, which is larger than both.
 
     What to do
         Bring both to one shape before the loss: y[:, None], tf.squeeze(pred, -1), or one output unit for each column.

@@ -9,12 +9,11 @@ from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import fit_place, measured, no
-from laststep.rules.diverged._frozen import is_frozen
+from laststep.rules.diverged._frozen import none_to_train
 from laststep.rules.diverged._learning import LEARNS, Learning, learning_of
 from laststep.rules.diverged._outputs import Site, entries, last_site, number, numbers, sites, table
 from laststep.run import Run
 
-NOTHING = "does not have any trainable weights"
 ENOUGH_STEPS = 20
 LARGE_PART = 0.2  # of the weights: less may be a head that this loss does not use
 ROUNDED_AWAY = 1e-7  # a change this small, beside the weight, is lost in float32
@@ -42,38 +41,10 @@ def weights_not_updating(run: Run) -> Answer:
         and is 0), a base that is frozen on purpose while the head learns.
     """
     learning = learning_of(run)
-    found = _none_to_train(run, learning) or _cut_off(run, learning) or _never_applied(run, learning)
+    found = none_to_train(run, learning) or _cut_off(run, learning) or _never_applied(run, learning)
     if found is not None:
         return found
     return measured("the weights move") if sites(run) else no("no gradients were seen")
-
-
-def _none_to_train(run: Run, learning: Learning) -> Finding | None:
-    """Not one weight can be trained, in what Keras says or by what was traced."""
-    warned = next((event for event in run.all("warning") if NOTHING in str(event.get("message"))), None)
-    fit = next((fit for fit in reversed(run.fits) if fit.epochs), None)
-    if warned is None and not (fit is not None and is_frozen(run, fit)):
-        return None
-    model = table(fit.began.get("model")) if fit is not None else {}
-    unknown = warned is not None and model.get("parameters") == 0
-    thawed = warned is None and bool(model.get("trainable"))
-    cause = "No weight of the model can be trained: all its layers are frozen."
-    remedy = Remedy("Freeze only what shall stay as it is", "base.trainable = False  # not the whole model")
-    if unknown:
-        cause = "Keras knows of no weights in this model: those of its layers were made behind its back."
-        remedy = Remedy("Make a layer's weights with", "self.w = self.add_weight(shape=…)")
-    elif thawed:
-        cause = "No gradient is taken: the training step was compiled while all layers were frozen."
-        remedy = Remedy("Compile again after trainable was changed", "model.compile(…)")
-    says = f"Keras warned: “The model {NOTHING}”" if warned is not None else "no gradient was taken in any step of fit"
-    events = tuple(each for each in (warned, fit.began if fit else None) if each is not None)
-    return Finding(
-        cause=cause,
-        confidence=Confidence.LIKELY if thawed else Confidence.CERTAIN,
-        evidence=(Evidence(says, events), *learning.evidence),
-        remedies=(remedy,),
-        where=fit_place(run),
-    )
 
 
 def _cut_off(run: Run, learning: Learning) -> Finding | None:
@@ -91,7 +62,7 @@ def _cut_off(run: Run, learning: Learning) -> Finding | None:
         where = (layer if not whole else None) or site.place or fit_place(run)
         return Finding(
             cause=f"The loss does not depend on {which}: something between has no gradient.",
-            confidence=Confidence.CERTAIN if whole else Confidence.LIKELY,
+            confidence=_sure(whole, learning),
             evidence=(Evidence(f"no gradient for {', '.join(lost[:4])}{' …' if len(lost) > 4 else ''}", (site.told,)),
                       *learning.evidence),
             remedies=(Remedy("Between weights and loss use differentiable TensorFlow only: no .numpy(), no rounding, "
@@ -99,6 +70,10 @@ def _cut_off(run: Run, learning: Learning) -> Finding | None:
             where=where,
         )  # fmt: skip
     return None
+
+
+def _sure(whole: bool, learning: Learning) -> Confidence:
+    return Confidence.CERTAIN if whole else Confidence.LIKELY if learning.fails else Confidence.POSSIBLE
 
 
 def _share(site: Site, names: list[str]) -> float:
@@ -119,9 +94,7 @@ def _never_applied(run: Run, learning: Learning) -> Finding | None:
         return None
     moved = [look for look in site.looks if isinstance(look.get("moved"), dict)]
     steps = round(sum((number(look.data, "step") or 0) - (number(look.data, "since") or 0) for look in moved))
-    if steps < ENOUGH_STEPS or any(value for look in moved for value in look.get("moved").values()):
-        return None
-    if not all(_would_show(look) for look in moved):
+    if steps < ENOUGH_STEPS or not all(_would_show(look) for look in moved) or _move_elsewhere(run, site):
         return None
     applied = run.last("applied")
     changed = entries(applied.get("variables")) if applied is not None else []
@@ -138,6 +111,13 @@ def _never_applied(run: Run, learning: Learning) -> Finding | None:
                          "optimizer.apply_gradients(zip(grads, model.trainable_variables))", site.place),),
         where=site.place or fit_place(run),
     )  # fmt: skip
+
+
+def _move_elsewhere(run: Run, site: Site) -> bool:
+    """Here, or in another place where gradients of the same weights are taken."""
+    mine = [each for each in sites(run) if set(each.variables) & set(site.variables)]
+    moves = (table(look.get("moved")).values() for each in mine for look in each.looks)
+    return any(value for values in moves for value in values)
 
 
 def _would_show(look: Event) -> bool:
