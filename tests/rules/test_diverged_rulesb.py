@@ -226,6 +226,8 @@ def test_a_stale_value_is_named_unless_it_was_traced_anew() -> None:
     run = trained(FALLS, Event(50.0, "stale", told))
     assert first(run) == "stale-function-state"
     assert found(run)["stale-function-state"].where == {"file": "/home/me/train.py", "line": 8}
+    counted = Event(50.0, "stale", told | {"before": 2, "now": 2, "written": True})
+    assert "only while it is traced" in found(trained(FALLS, counted))["stale-function-state"].cause
     again = Event(51.0, "gradients", {"site": 2})
     assert first(trained(FALLS, Event(50.0, "stale", told), again)) == "healthy"
     assert first(trained(FALLS, Event(50.0, "stale", told | {"now": 0.0}))) == "healthy"

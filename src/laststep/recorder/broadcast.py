@@ -38,7 +38,7 @@ def _place(op: Any) -> dict[str, Any] | None:
     """The program's own line that made it."""
     for frame in reversed(list(op.traceback or ())):
         if is_users(frame.filename):
-            return {"file": frame.filename, "line": frame.lineno}
+            return {"file": frame.filename, "line": frame.lineno, "text": str(frame.line or "").strip()}
     return None
 
 

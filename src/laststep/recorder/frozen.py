@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import functools
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import Any
@@ -14,12 +15,14 @@ from laststep.recorder.frames import is_users
 from laststep.recorder.roles import frames_of_step
 
 MOST = 200
+MANY_STEPS = 30
 GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
 CELLS = ("LOAD_DEREF", "LOAD_CLASSDEREF")
 ATTRIBUTES = ("LOAD_ATTR",)
 
 _watched: dict[tuple[int, str], tuple[Callable[[], Any], Any, dict[str, Any]]] = {}
 _told: set[tuple[int, str]] = set()
+_still: dict[tuple[int, str], tuple[Any, int]] = {}
 
 
 def watch_frozen(frame: FrameType, model: Any) -> None:
@@ -34,9 +37,19 @@ def look_at_frozen() -> None:
     recorder = state.current
     for key, (read, before, told) in list(_watched.items()):
         now = read()
-        if key not in _told and _is_number(now) and now != before and recorder is not None:
+        if key in _told or not _is_number(now) or recorder is None:
+            continue
+        if _stands_still(key, now, recorder.count) if told.get("written") else now != before:
             _told.add(key)
             recorder.event("stale", before=before, now=now, step=recorder.count, **told)
+
+
+def _stands_still(key: tuple[int, str], now: Any, count: int) -> bool:
+    """The step itself counts it up, and it is the same after many steps: that line runs only while it is traced."""
+    value, since = _still.setdefault(key, (now, count))
+    if value != now:
+        _still[key] = (now, count)
+    return bool(value == now and count - since >= MANY_STEPS)
 
 
 def _codes(frame: FrameType, model: Any) -> Iterator[tuple[CodeType, tuple[dict[str, Any], dict[str, Any], Any]]]:
@@ -88,11 +101,14 @@ def _numbers_in(
     """(key, how to read it, what to tell) for each global, closed-over name or attribute that is a number."""
     line, owner, told_as = code.co_firstlineno, None, ""
     written = {str(i.argval) for i in dis.get_instructions(code) if i.opname.startswith("STORE_")}
+    reads = Counter(str(i.argval) for i in dis.get_instructions(code) if i.opname in (*GLOBALS, *ATTRIBUTES))
+    counted = {what for what in written if reads[what] < 2}  # only to be counted up, and not used
     for step in dis.get_instructions(code):
         line = _line(step) or line
         what = str(step.argval)
         told = {"file": code.co_filename, "line": line, "function": code.co_name}
-        if step.opname in ATTRIBUTES and owner is not None and what not in written:
+        if step.opname in ATTRIBUTES and owner is not None and what not in counted:
+            told["written"] = what in written
             space = getattr(owner, "__dict__", {})
             if _is_number(space.get(what)):
                 yield (id(owner), what), _reader(owner, what), told | {"name": f"{told_as}.{what}"}

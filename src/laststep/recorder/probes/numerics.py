@@ -152,7 +152,7 @@ def _is_exported(frame: FrameType | None) -> bool:
             return False
         held = frame.f_locals.get("self")
         if type(held).__name__ == "Function" and hasattr(held, "_jit_compile"):
-            return getattr(held, "input_signature", None) is not None
+            return bool(getattr(held, "input_signature", None))  # empty where the function takes nothing
         frame = frame.f_back
     return False
 

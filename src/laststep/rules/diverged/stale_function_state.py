@@ -34,7 +34,8 @@ def stale_function_state(run: Run) -> Answer:
         weights-not-updating (the weights themselves stay), learning-rate-too-low (the rate is what was asked for).
     """
     traced = max((event.time for event in run.all("gradients")), default=0.0)  # anew: it has the new value
-    changed = [each for each in run.all("stale") if each.get("before") != each.get("now") and each.time > traced]
+    told = [each for each in run.all("stale") if each.time > traced]
+    changed = [each for each in told if each.get("before") != each.get("now") or each.get("written")]
     if not changed:
         seen = run.has("gradients")
         return measured("no value that a compiled step read was changed") if seen else no("no step was seen")
@@ -45,15 +46,21 @@ def stale_function_state(run: Run) -> Answer:
     before, now = words.value(first.get("before")), words.value(first.get("now"))
     others = [str(event.get("name")) for event in changed[1:4] if event.get("name") != name]
     more = (Evidence(f"the same holds for {', '.join(others)}"),) if others else ()
+    does = "Keep it in a variable of TensorFlow, and change that with .assign(…)"
+    cause = f"The compiled step still uses {name} = {before}; the program has set it to {now}."
+    says = f"{name} was {before} when it was read{inside}, and {now} later{at}"
+    if first.get("written"):
+        cause = f"{name} is changed inside the compiled step: that line runs only while it is traced."
+        says = f"{name} is set{inside} and stands at {now} since many steps{at}"
     return Finding(
-        cause=f"The compiled step still uses {name} = {before}; the program has set it to {now}.",
+        cause=cause,
         confidence=Confidence.LIKELY,
         evidence=(
-            Evidence(f"{name} was {before} when it was read{inside}, and {now} later{at}", (first,)),
+            Evidence(says, (first,)),
             *more,
             *learning_of(run).evidence,
         ),
-        remedies=(Remedy("Keep it in a variable of TensorFlow", _change(name, before), _place(first)),),
+        remedies=(Remedy(does, f"{name} = tf.Variable({before}, trainable=False)", _place(first)),),
         where=_place(first),
     )
 
@@ -62,7 +69,3 @@ def _place(event: Event) -> Place | None:
     if not event.get("file") or not event.get("line"):
         return None
     return {"file": event.get("file"), "line": event.get("line")}
-
-
-def _change(name: str, before: str) -> str:
-    return f"{name} = tf.Variable({before}, trainable=False)  # then {name}.assign(…)"

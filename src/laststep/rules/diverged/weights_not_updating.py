@@ -57,7 +57,8 @@ def _cut_off(run: Run, learning: Learning) -> Finding | None:
         if not lost or share < LARGE_PART or (learning.verdict == LEARNS and share < 1):
             continue
         whole = share >= 1
-        which = "any weight" if whole else f"{words.count(len(lost), 'variable')}, {share:.0%} of the weights"
+        part = f"{share:.0%} of the" if share < 0.99 else "nearly all"
+        which = "any weight" if whole else f"{words.count(len(lost), 'variable')}, {part} weights"
         layer = _layer_with(site, lost[0])
         where = (layer if not whole else None) or site.place or fit_place(run)
         return Finding(
