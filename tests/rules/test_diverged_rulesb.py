@@ -137,10 +137,6 @@ LABELS: dict[str, dict[str, Any]] = {
     },
     "rows of random numbers": {"loss": ROWS, "tensors": {"y": stats(0.0, 1.0, row_sums=[3.1, 6.9])}},
     "standardised rows": {"loss": ROWS, "tensors": {"y": stats(-0.8, 3.0, row_sums=[-0.3, 1.0])}},
-    "several classes at once": {
-        "loss": ROWS,
-        "tensors": {"y": stats(0.0, 1.0, row_sums=[1.0, 3.0], distinct=[0.0, 1.0], whole=True)},
-    },
     "classes from 1 made one-hot": {
         "loss": ROWS,
         "tensors": {"y": stats(0, 1, row_sums=[0, 1.0], distinct=[0.0, 1.0], column_means=[0.0, 0.2, 0.2, 0.2, 0.2])},
@@ -164,6 +160,14 @@ def test_labels_that_no_loss_complains_of_are_named(name: str) -> None:
     run = trained([1.6, 1.7, 1.9, 2.4, 3.5, 5.0, 8.0, 12.0], **copy.deepcopy(LABELS[name]))
     assert first(run) == "bad-labels-for-loss"
     assert found(run)["bad-labels-for-loss"].confidence >= Confidence.LIKELY
+
+
+def test_several_classes_at_once_are_doubted_and_left_alone_where_it_learns() -> None:
+    several = stats(0.0, 1.0, row_sums=[1.0, 3.0], distinct=[0.0, 1.0], whole=True, column_means=[0.4] * 5)
+    changes = {"loss": ROWS, "tensors": {"y": several}}
+    flat = found(trained([3.22, 3.21] * 4, **copy.deepcopy(changes)))
+    assert flat["bad-labels-for-loss"].confidence is Confidence.LIKELY
+    assert first(trained([3.2, 2.5, 2.0, 1.5, 1.2, 1.1], **copy.deepcopy(changes))) == "healthy"
 
 
 @pytest.mark.parametrize("name", GOOD_LABELS)

@@ -39,7 +39,8 @@ def silent_labels(run: Run) -> Finding | None:
 
 def _finding(run: Run, output: Output, bad: Bad) -> Finding:
     learning = learning_of(run)
-    sure = Confidence.LIKELY if bad.doubted else Confidence.CERTAIN
+    doubted = Confidence.LIKELY if learning.fails else Confidence.POSSIBLE
+    sure = doubted if bad.doubted else Confidence.CERTAIN
     if run.uncaught is not None or run.has("exception"):  # it ended by something else
         sure = min(sure, Confidence.LIKELY)
     return Finding(

@@ -182,8 +182,8 @@ def constant_loss(run: Run) -> float | None:
     if kind == "binary" and _within(y, 0, 1):
         chances = means or ([mean] if mean is not None else [])
         return statistics.fmean(_entropy((p, 1 - p)) for p in chances) if chances else None
-    if kind == "categorical" and abs(sum(means) - 1) < 0.02 and _within(y, 0, 1):
-        return _entropy(means)
+    if kind == "categorical" and sum(means) > 0 and _within(y, 0, 1):  # rows of several classes sum to more than 1
+        return sum(means) * _entropy([mean / sum(means) for mean in means])
     if kind == "sparse" and len(entries(y.get("distinct"))) > 1:
         return math.log(len(y["distinct"]))
     if plain_name(output.loss) in SQUARED:
