@@ -255,6 +255,8 @@ def test_the_last_resort_is_never_ahead_and_never_sure() -> None:
     plain = found(trained(FLAT))
     assert list(plain) == ["loss-not-improving"]
     assert plain["loss-not-improving"].confidence is Confidence.LIKELY
+    weak = [0.80, 0.70, 0.69, 0.689, 0.689, 0.688, 0.688, 0.688]
+    assert found(trained(weak))["loss-not-improving"].confidence is Confidence.POSSIBLE
     unknown = {"name": "my_loss"}
     assert found(trained(FLAT, loss=unknown))["loss-not-improving"].confidence is Confidence.POSSIBLE
     assert first(trained(FALLS)) == "healthy"

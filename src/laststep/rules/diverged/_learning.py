@@ -44,7 +44,7 @@ class Learning:
     sure: bool = False
     steps: int = 0
     held_out_fails: bool = False
-    share: float | None = None  # of the loss of a constant answer
+    share: float | None = None  # of the loss of a constant answer, at least
 
     @property
     def fails(self) -> bool:
@@ -85,10 +85,10 @@ def _judge(run: Run, plain: Learning, epochs: Sequence[Event], losses: Sequence[
         return _with(plain, LEARNS)
     if constant is not None and constant > 0:
         share = last / constant
-        flat = abs(start - last) < 0.1 * abs(start) or last <= 1.1 * constant
+        flat = last > 0.9 * max(start, _first_steps(run) or start) or last <= 1.1 * constant
         if share >= NO_BETTER and flat and not _still_falls(losses):
             says = f"{plain.says}; always saying the same would give {words.value(constant)}"
-            return _with(plain, FAILS, says, sure=True, held=held_fails, share=share)
+            return _with(plain, FAILS, says, sure=True, held=held_fails, share=share - _doubt(run))
         if share < BETTER - _doubt(run):
             return _with(plain, LEARNS, held=held_fails)
         still = abs(max(start, _first_steps(run) or start) - last) < 2 * FLAT * start

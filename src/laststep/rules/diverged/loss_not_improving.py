@@ -9,7 +9,7 @@ from laststep.rules.diverged._learning import FAILS, LEARNS, learning_of
 from laststep.rules.diverged._outputs import are_rivals, sites
 from laststep.run import Run
 
-NOTHING_AT_ALL = 0.99  # of the loss of a constant answer: below it there may be a weak signal
+NOTHING_AT_ALL = 1.0  # of a constant answer's loss: who learned a weak signal is a little below it
 LONG_ENOUGH = 150  # steps: the last resort waits longer than the others
 
 
