@@ -21,7 +21,7 @@ def is_for_export(frame: FrameType | None) -> bool:
     if _saving:
         return True
     function, asked = _traced(frame)
-    return asked or getattr(function, "input_signature", None) is not None
+    return asked or bool(getattr(function, "input_signature", None))  # empty where the function takes nothing
 
 
 def remember_function(frame: FrameType | None) -> None:

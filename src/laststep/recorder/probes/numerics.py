@@ -24,6 +24,7 @@ from laststep.recorder.numbers.anatomy import (
     remember_place,
 )
 from laststep.recorder.numbers.broadcast import find_in_frame, find_in_graph, find_risky
+from laststep.recorder.numbers.cross_entropy import find_cross_entropy
 from laststep.recorder.numbers.exports import is_for_export, remember_function, watch_saving
 from laststep.recorder.numbers.frozen import look_at_frozen, watch_frozen
 from laststep.recorder.numbers.roles import guess_roles, operation_of, tensors_of_step
@@ -138,6 +139,7 @@ def _lay(recorder: Any, frame: FrameType, names: list[str], variables: Any, grad
     if len(_sites) >= MOST_SITES or not trains_alone() or is_for_export(frame):
         return
     remember_function(frame)
+    losses = losses or attempt(find_cross_entropy, loss)[0] or []
     batch = _roles(tensors_of_step(frame, graph), [told for told in losses if told["y_pred"].graph is graph])
     optimizer = find_optimizer(frame)
     clock = _variable(getattr(optimizer, "iterations", None))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
-from laststep.finding import Evidence, Remedy
+from laststep.finding import Confidence, Evidence, Finding, Remedy
+from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._said import ECHOES, Said, answer, compiled, said
-from laststep.rules._shared import fit_place
+from laststep.rules._shared import fit_place, progress
 from laststep.rules._tensors import what_fit_was_given
+from laststep.rules.crashed._labels import out_of_range
 from laststep.run import Run
 
 SAID = compiled(
@@ -22,7 +24,7 @@ SAID = compiled(
 )
 
 
-@rule(outranks=(*ECHOES, "shape-mismatch", "bad-labels-for-loss", "cuda-kernel-failed"))
+@rule(outranks=(*ECHOES, "shape-mismatch", "bad-labels-for-loss", "cuda-kernel-failed", "nan-loss"))
 def label_out_of_range(run: Run) -> Answer:
     """A label, or an index into a table, lies outside of what the model has.
 
@@ -32,7 +34,8 @@ def label_out_of_range(run: Run) -> Answer:
         On the CPU it is an error; on a GPU or with jit_compile the loss becomes NaN without a word.
 
     How laststep knows
-        The op's own message: the value, and the range that is allowed.
+        The op's own message: the value, and the range that is allowed. Where there is none, from the labels of the
+        steps that were looked at, the number of units, and a loss that is NaN.
 
     What to do
         Count the classes from the labels, and shift labels that begin at 1: y - 1. For an Embedding:
@@ -43,7 +46,7 @@ def label_out_of_range(run: Run) -> Answer:
     """
     message = said(run, *SAID)
     if message is None:
-        return answer(run, None, "no label was out of range")
+        return _in_silence(run)
     value, high = message.get("value"), message.get("high")
     table = bool(message.get("at")) or "mbedding" in message.quote or "mbedding" in message.op
     what = "index" if table else "label"
@@ -55,6 +58,24 @@ def label_out_of_range(run: Run) -> Answer:
         cause=f"There is {'an' if table else 'a'} {what} {value}{room}." if value else "A label is out of range.",
         remedies=_remedies(run, message, table),
         more=(*_seen(message), *what_fit_was_given(run)),
+    )
+
+
+def _in_silence(run: Run) -> Answer:
+    """With XLA or on a GPU: no error, and a loss that is no number."""
+    found = out_of_range(run)
+    if found is None:
+        return answer(run, None, "no label was out of range")
+    output, value = found
+    low, high = (words.value(int(output.y[name])) for name in ("low", "high"))
+    shift = Remedy("The labels seem to count from 1: let them count from 0", "y = y - 1", fit_place(run))
+    room = Remedy("Give the last layer a unit for each class, or mend the labels", f"Dense({int(value) + 1}, …)")
+    return Finding(
+        cause=f"There is a label {int(value)}, and the model has classes 0 to {(output.units or 1) - 1}.",
+        confidence=Confidence.CERTAIN,
+        evidence=(Evidence(f"labels go from {low} to {high}; the loss is not a number", output.events), progress(run)),
+        remedies=(shift if low == "1" and value == output.units else room,),
+        where=fit_place(run) or output.site.place,
     )
 
 

@@ -1,0 +1,41 @@
+"""TensorFlow's own cross-entropy on the way to the loss, where no loss object of Keras was asked."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from typing import Any
+
+from laststep.recorder.numbers.roles import PASSES_ON
+
+NAMES = {
+    "SparseSoftmaxCrossEntropyWithLogits": "sparse_softmax_cross_entropy_with_logits",
+    "SoftmaxCrossEntropyWithLogits": "softmax_cross_entropy_with_logits",
+}
+MOST_OPS = 400
+MOST = 4
+
+
+def find_cross_entropy(loss: Any) -> list[dict[str, Any]]:
+    """Walks back from the loss. As of a loss object: its name, what it takes, the targets and the predictions."""
+    seen: set[str] = set()
+    found: list[dict[str, Any]] = []
+    queue = deque(part.op for part in sys.modules["tensorflow"].nest.flatten(loss) if hasattr(part, "op"))
+    while queue and len(seen) < MOST_OPS and len(found) < MOST:
+        op = queue.popleft()
+        if op.name in seen:
+            continue
+        seen.add(op.name)
+        if op.type in NAMES:
+            told = {"name": NAMES[op.type], "from_logits": True, "y": _given(op.inputs[1]), "y_pred": op.inputs[0]}
+            found.append(told)
+        else:
+            queue.extend(tensor.op for tensor in op.inputs)
+    return found
+
+
+def _given(tensor: Any) -> Any:
+    """The step's own argument, before it was brought into shape."""
+    while tensor.op.type in PASSES_ON and tensor.op.inputs:
+        tensor = tensor.op.inputs[0]
+    return tensor
