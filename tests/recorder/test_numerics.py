@@ -153,7 +153,7 @@ rate, scale = 0.1, 1.0
 @tf.function
 def step(xb, yb):
     with tf.GradientTape() as tape:
-        loss = tf.reduce_mean((yb - xb @ w) ** 2) * scale
+        loss = tf.reduce_mean((yb - xb @ w) ** 2) * scale  # <- broadcast
     w.assign_sub(rate * tape.gradient(loss, w))  # <- frozen
     return loss
 
@@ -230,4 +230,5 @@ def test_a_number_that_the_trace_froze_and_targets_that_were_broadcast(tmp_path:
     (stale,) = run.all("stale")
     assert (stale.get("name"), stale.get("line"), stale.get("before")) == ("rate", line_of(FROZEN, "frozen"), 0.1)
     met = run.all("gradients")[-1].get("broadcast")
-    assert met == {"op": "Sub", "shapes": [[64], [64, 1]], "out": [64, 64]}
+    assert (met["op"], met["shapes"], met["out"]) == ("Sub", [[64], [64, 1]], [64, 64])
+    assert met["where"]["line"] == line_of(FROZEN, "broadcast")

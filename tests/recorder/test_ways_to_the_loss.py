@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from laststep.recorder import frozen
+from laststep.recorder.numbers import frozen
 from laststep.recorder.numbers.broadcast import find_in_graph
 from laststep.recorder.numbers.cross_entropy import find_cross_entropy
-from laststep.recorder.numbers.roles import operation_of
 
 pytestmark = pytest.mark.slow
 
@@ -43,9 +42,9 @@ def test_tensorflows_own_cross_entropy_is_found_with_the_steps_own_labels(tf: An
         )
 
     found, y = traced(tf, find_cross_entropy, loss, (8,))
-    assert [told["name"] for told in found] == ["sparse_softmax_cross_entropy_with_logits"]
-    assert found[0]["y"] is y
-    assert operation_of(found[0]["y_pred"]) == "Softmax"
+    assert [told["told"]["name"] for told in found] == ["sparse_softmax_cross_entropy_with_logits"]
+    assert found[0]["y"]() is y
+    assert found[0]["told"]["made_by"] == "Softmax"
 
 
 def test_a_squared_error_is_no_cross_entropy(tf: Any) -> None:

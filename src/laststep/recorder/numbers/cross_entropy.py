@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections import deque
 from typing import Any
 
-from laststep.recorder.numbers.roles import PASSES_ON
+from laststep.recorder.numbers.roles import PASSES_ON, describe_loss
 
 NAMES = {
     "SparseSoftmaxCrossEntropyWithLogits": "sparse_softmax_cross_entropy_with_logits",
@@ -27,11 +28,17 @@ def find_cross_entropy(loss: Any) -> list[dict[str, Any]]:
             continue
         seen.add(op.name)
         if op.type in NAMES:
-            told = {"name": NAMES[op.type], "from_logits": True, "y": _given(op.inputs[1]), "y_pred": op.inputs[0]}
-            found.append(told)
+            target, given = _given(op.inputs[1]), op.inputs[0]
+            told = describe_loss(NAMES[op.type], True, target, given)
+            held = {name: functools.partial(_itself, tensor) for name, tensor in (("y", target), ("y_pred", given))}
+            found.append({"told": told, **held})
         else:
             queue.extend(tensor.op for tensor in op.inputs)
     return found
+
+
+def _itself(tensor: Any) -> Any:
+    return tensor
 
 
 def _given(tensor: Any) -> Any:

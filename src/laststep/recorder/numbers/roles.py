@@ -90,3 +90,19 @@ def operation_of(tensor: Any) -> str:
     while op is not None and op.type in PASSES_ON and op.inputs:
         op = op.inputs[0].op
     return str(op.type) if op is not None else ""
+
+
+def describe_loss(name: str, from_logits: Any, y_true: Any, y_pred: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "from_logits": from_logits,
+        "y_shape": _shape(y_true),
+        "y_dtype": str(getattr(y_true.dtype, "name", y_true.dtype)),
+        "y_pred_shape": _shape(y_pred),
+        "y_pred_dtype": str(getattr(y_pred.dtype, "name", y_pred.dtype)),
+        "made_by": operation_of(y_pred),
+    }
+
+
+def _shape(tensor: Any) -> list[int | None]:
+    return [None if length is None else int(length) for length in tensor.shape]

@@ -27,7 +27,7 @@ from laststep.recorder.numbers.broadcast import find_in_frame, find_in_graph, fi
 from laststep.recorder.numbers.cross_entropy import find_cross_entropy
 from laststep.recorder.numbers.exports import is_for_export, remember_function, watch_saving
 from laststep.recorder.numbers.frozen import look_at_frozen, watch_frozen
-from laststep.recorder.numbers.roles import guess_roles, operation_of, tensors_of_step
+from laststep.recorder.numbers.roles import describe_loss, guess_roles, tensors_of_step
 from laststep.recorder.numbers.sentinel import ASKED, FIRST_NORM, Sentinel
 from laststep.recorder.numbers.site import Site
 from laststep.recorder.patch import after, after_new
@@ -41,6 +41,7 @@ SAVE = "tensorflow.python.saved_model.save"
 LOSSES = ("keras.src.losses.loss", "tf_keras.src.losses")
 LAYERS = ("keras.src.layers.layer", "tf_keras.src.engine.base_layer")
 MOST_SITES = 24
+MOST_EAGER = 1 << 16  # numbers that are summed up in each eager step
 # Seconds between two looks: often at first, where most is decided, then ever more rarely.
 PACES = ((20, 0.05), (60, 0.25), (600, 1.0))
 SLOWEST = 5.0
@@ -94,7 +95,8 @@ def _lost(result: Any, loss: Any, y_true: Any, y_pred: Any, *args: Any, **kwargs
         return
     if len(_losses) < 8 and hasattr(y_pred, "shape") and hasattr(y_true, "shape"):
         settings = getattr(loss, "_fn_kwargs", None) or {}
-        _losses.append({"name": _name(loss), "from_logits": settings.get("from_logits"), "y": y_true, "y_pred": y_pred})
+        told = describe_loss(_name(loss), settings.get("from_logits"), y_true, y_pred)
+        _losses.append({"told": told, "y": weakref.ref(y_true), "y_pred": weakref.ref(y_pred)})  # none is kept by us
 
 
 def _name(loss: Any) -> str:
@@ -108,10 +110,11 @@ def _gradient(result: Any, tape: Any, target: Any, sources: Any, *args: Any, **k
         return
     losses, _losses[:] = list(_losses), []
     eager = is_eager()
-    if eager and not _is_due(target):
-        return
     nest = sys.modules["tensorflow"].nest
-    given, grads = nest.flatten(sources), nest.flatten(result)
+    grads = nest.flatten(result)
+    if eager and not _is_due(target, grads):
+        return
+    given = nest.flatten(sources)
     variables = [_variable(source) for source in given]
     if not variables or any(variable is None for variable in variables) or len(variables) != len(grads):
         return  # a gradient by something else than weights: a penalty, an attack
@@ -140,7 +143,7 @@ def _lay(recorder: Any, frame: FrameType, names: list[str], variables: Any, grad
         return
     remember_function(frame)
     losses = losses or attempt(find_cross_entropy, loss)[0] or []
-    batch = _roles(tensors_of_step(frame, graph), [told for told in losses if told["y_pred"].graph is graph])
+    batch = _roles(tensors_of_step(frame, graph), losses, graph)
     optimizer = find_optimizer(frame)
     clock = _variable(getattr(optimizer, "iterations", None))
     sentinel = Sentinel(variables, grads, loss, batch, clock)
@@ -157,15 +160,17 @@ def _lay(recorder: Any, frame: FrameType, names: list[str], variables: Any, grad
         _thread.start_new_thread(_read_all, ())
 
 
-def _roles(found: dict[str, Any], losses: list[dict[str, Any]]) -> dict[str, Any]:
+def _roles(found: dict[str, Any], losses: list[dict[str, Any]], graph: Any) -> dict[str, Any]:
     """What a loss was given is the target and the prediction; what else the step got is its input."""
     if "y_pred" in found:
         return found
-    if not losses:
+    pairs = [(loss["y"](), loss["y_pred"]()) for loss in losses]
+    here = [pair for pair in pairs if all(part is not None and getattr(part, "graph", None) is graph for part in pair)]
+    if not here:
         return guess_roles(found)
-    target = losses[-1]["y"]
+    target, prediction = here[-1]
     named = {("x/" + name): tensor for name, tensor in found.items() if tensor is not target}
-    return named | {"y": target, "y_pred": losses[-1]["y_pred"]}
+    return named | {"y": target, "y_pred": prediction}
 
 
 def _new_site(
@@ -181,33 +186,21 @@ def _new_site(
         recorder.event(
             "gradients", site=number, where=users_place(frame), missing=missing[:100], step=recorder.count,
             variables=[{"name": n, "shape": v.shape.as_list()} for n, v in zip(names[:200], variables, strict=False)],
-            losses=[_tell_loss(told) for told in losses[:8]], broadcast=met, risky=risky,
+            losses=[loss["told"] for loss in losses[:8]], broadcast=met, risky=risky,
             model=describe_layers(find_model(frame, variables)), optimizer=describe_optimizer(optimizer),
         )  # fmt: skip
     return site
 
 
-def _tell_loss(told: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "name": told["name"],
-        "from_logits": told["from_logits"],
-        "y_shape": _shape(told["y"]),
-        "y_dtype": str(getattr(told["y"].dtype, "name", told["y"].dtype)),
-        "y_pred_shape": _shape(told["y_pred"]),
-        "y_pred_dtype": str(getattr(told["y_pred"].dtype, "name", told["y_pred"].dtype)),
-        "made_by": operation_of(told["y_pred"]),
-    }
-
-
-def _shape(tensor: Any) -> list[int | None]:
-    return [None if length is None else int(length) for length in tensor.shape]
-
-
-def _is_due(loss: Any) -> bool:
-    """An eager step: by the clock, and where the loss, read now and then, is no number."""
+def _is_due(loss: Any, grads: list[Any]) -> bool:
+    """An eager step: by the clock, and where the gradient of the first kernel, or the loss, is no number."""
     recorder = state.current
     if time.monotonic() >= _next_eager:
         return True
+    first = next((grad for grad in grads if _is_kernel(grad)), None)
+    if first is not None and _on_cpu(first) and first.shape.num_elements() <= MOST_EAGER:
+        if not math.isfinite(float(first.numpy().sum())):
+            return True
     return recorder is not None and recorder.loss_is_cheap() and not math.isfinite(_number(loss))
 
 
@@ -238,7 +231,7 @@ def _look_eagerly(
         return
     norms = {at: _half_square(grad) for at, grad in enumerate(grads) if grad is not None}
     lively = {at: _liveliest(grad) for at, grad in enumerate(grads) if _is_kernel(grad)}
-    held = _roles(tensors_of_step(frame, None), losses)
+    held = _roles(tensors_of_step(frame, None), losses, None)
     batch = {name: tensor.numpy() for name, tensor in held.items() if hasattr(tensor, "numpy")}
     site.take(recorder.count + 1, float(loss) if loss.shape.rank == 0 else math.nan, norms, lively, batch)
     _looks += 1

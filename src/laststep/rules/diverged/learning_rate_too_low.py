@@ -141,9 +141,8 @@ def _finding(run: Run, site: Site, trouble: Evidence, moved: float, turned: floa
         cause=cause,
         confidence=sureness(site),
         evidence=(*evidence, progress(run)),
-        remedies=(remedy,),
-        where=site.rate_set_at,
-    )
+        remedies=(remedy,), where=site.rate_set_at,
+    )  # fmt: skip
 
 
 def _try(site: Site, rate: float, moved: float) -> float:

@@ -94,7 +94,8 @@ def _never_applied(run: Run, learning: Learning) -> Finding | None:
     if site is None:
         return None
     moved = [look for look in site.looks if isinstance(look.get("moved"), dict)]
-    steps = round(sum((number(look.data, "step") or 0) - (number(look.data, "since") or 0) for look in moved))
+    spans = [(number(look.data, "step") or 0) - (number(look.data, "since") or 0) for look in moved]
+    steps = round(sum(span for span in spans if math.isfinite(span)))
     if steps < ENOUGH_STEPS or not all(_would_show(look) for look in moved) or _move_elsewhere(run, site):
         return None
     applied = run.last("applied")
