@@ -9,6 +9,7 @@ IDLE, ASKED = 0.0, 1.0  # the gate: the host sets ASKED, the step answers with I
 ABSENT = -1.0  # in place of a count of steps
 FIRST_NORM = 3  # in what the host reads: whether something is bad, the loss, the optimizer's count, norms, units
 MOST_UNITS = 65536
+MOST_LOOKED_AT = 24
 MOST_BATCH = 16 << 20  # bytes
 VARIABLES = "tensorflow.python.ops.resource_variable_ops"
 RECORD = "tensorflow.python.eager.record"
@@ -28,8 +29,9 @@ class Sentinel:
         self._grads = grads
         self._clock = clock  # the optimizer's count of its steps, or None
         kernels = [i for i, g in enumerate(grads) if _is_kernel(tf, g)]
-        # Whose gradients are looked at: each one costs a little in every step, so not those of biases and the like.
-        self.looked_at = kernels or [i for i, g in enumerate(grads) if g is not None]
+        # Whose gradients are looked at: each one costs a little in every step, so of many not those of biases.
+        given = [i for i, g in enumerate(grads) if g is not None]
+        self.looked_at = given if len(given) <= MOST_LOOKED_AT or not kernels else sorted({*kernels, given[-1]})
         self.kernels = [i for i in kernels if not hasattr(grads[i], "indices")]
         self.units = self._count_units(grads)
         self.on_gpu = bool(tf.config.list_logical_devices("GPU"))
