@@ -10,6 +10,7 @@ from typing import Any
 from laststep.recorder.frames import describe_callback, is_users, number, scalars, users_frame, users_place, where_made
 from laststep.recorder.guard import attempt
 from laststep.recorder.pipeline import describe_stages
+from laststep.recorder.source import precision_set_at, where_given
 
 ARGUMENTS = (
     "batch_size",
@@ -52,12 +53,14 @@ def describe_fit(frame: FrameType | None, model: Any, params: Any) -> dict[str, 
         else:
             described[name] = part
     described.update(described.pop("compiled", None) or {})
-    made, _ = attempt(where_made, users_frame(frame), asked.get("x"))
-    if made is not None and isinstance(described.get("data"), dict):
-        described["data"]["made_at"] = made
-    made, _ = attempt(where_made, users_frame(frame), asked.get("y"))
-    if made is not None and isinstance(described.get("data"), dict):
-        described["data"]["y_made_at"] = made
+    mine = users_frame(frame)
+    for argument, position, told in (("x", 0, "made_at"), ("y", 1, "y_made_at")):
+        made, _ = attempt(where_given, mine, "fit", argument, position)
+        made = made or attempt(where_made, mine, asked.get(argument))[0]
+        if made is not None and isinstance(described.get("data"), dict):
+            described["data"][told] = made
+    if described.get("precision") not in (None, "float32"):
+        described["precision_set_at"], _ = attempt(precision_set_at, mine)
     described["model_made_at"], _ = attempt(where_made, users_frame(frame), model)
     return described
 

@@ -105,6 +105,13 @@ def went_on(run: Run, time: float) -> bool:
     return any(fit.began.time > time and (fit.ended is not None or run.alive) for fit in run.fits)
 
 
+def target_place(run: Run) -> Place | None:
+    """The line that last set the targets that fit was given; where that is not known, the one that trains."""
+    data = run.fit.began.get("data") if run.fit else None
+    place = data.get("y_made_at") if isinstance(data, dict) else None
+    return place if isinstance(place, dict) else fit_place(run)
+
+
 def fit_place(run: Run) -> Place | None:
     """The user's line that called fit."""
     return run.fit.began.get("where") if run.fit else _loop_place(run)

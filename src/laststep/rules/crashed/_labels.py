@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
-from laststep.rules._shared import fit_place
+from laststep.rules._shared import fit_place, target_place
 from laststep.rules.diverged._learning import LEARNS, learning_of
 from laststep.rules.diverged._outputs import Output, number, numbers, outputs
 from laststep.run import Run
@@ -48,7 +48,7 @@ def _finding(run: Run, output: Output, bad: Bad) -> Finding:
         confidence=sure,
         evidence=(Evidence(bad.seen, output.events), *learning.evidence),
         remedies=(Remedy("Give the loss labels that it can take", bad.change, fit_place(run)),),
-        where=fit_place(run) or output.site.place,
+        where=target_place(run) or output.site.place,
     )
 
 

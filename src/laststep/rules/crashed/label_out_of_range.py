@@ -8,7 +8,7 @@ from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._said import ECHOES, Said, answer, compiled, said
-from laststep.rules._shared import fit_place, progress
+from laststep.rules._shared import fit_place, progress, target_place
 from laststep.rules._tensors import what_fit_was_given
 from laststep.rules.crashed._labels import out_of_range
 from laststep.run import Run
@@ -75,7 +75,7 @@ def _in_silence(run: Run) -> Answer:
         confidence=Confidence.CERTAIN,
         evidence=(Evidence(f"labels go from {low} to {high}; the loss is not a number", output.events), progress(run)),
         remedies=(shift if low == "1" and value == output.units else room,),
-        where=fit_place(run) or output.site.place,
+        where=target_place(run) or output.site.place,
     )
 
 

@@ -130,7 +130,7 @@ def data_place(site: Site, name: str) -> Place | None:
     """The line that made the data, where it is known; else the one that trains on it."""
     data = site.run.fit.began.get("data") if site.run.fit else None
     held = data if isinstance(data, dict) else {}
-    if not name.startswith("x") and held.get("y_shape"):  # an array of its own
+    if not name.startswith("x") and (held.get("y_made_at") or held.get("y_shape")):  # of its own
         return held.get("y_made_at") or site.where
     return held.get("made_at") or held.get("where") or site.where
 

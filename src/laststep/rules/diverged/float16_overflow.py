@@ -51,7 +51,7 @@ def float16_overflow(run: Run) -> Answer:
         confidence=Confidence.LIKELY,
         evidence=(*evidence, progress(run)),
         remedies=(FLOAT32, BFLOAT) if site.scales_loss else (FLOAT32, SCALE, BFLOAT),
-        where=site.where,
+        where=(run.fit.began.get("precision_set_at") if run.fit else None) or site.where,
     )
 
 

@@ -6,7 +6,7 @@ from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, measured, no
+from laststep.rules._shared import fit_place, measured, no, target_place
 from laststep.rules.diverged._learning import LEARNS, Learning, learning_of
 from laststep.rules.diverged._outputs import Site, last_site, number
 from laststep.run import Run
@@ -82,5 +82,5 @@ def _finding(run: Run, cause: str, seen: Evidence, learning: Learning, sure: boo
         confidence=Confidence.CERTAIN if sure else Confidence.LIKELY,
         evidence=(seen, *learning.evidence),
         remedies=(Remedy(does, "print(x[:3], y[:3])", fit_place(run), safe=True),),
-        where=fit_place(run),
+        where=target_place(run),
     )
