@@ -13,7 +13,7 @@ rng = np.random.default_rng(21)
 x = rng.normal(size=(1280, 10)).astype("float32")
 y = np.sin(x[:, 0]) + 0.5 * x[:, 1]
 
-start = keras.initializers.RandomNormal(stddev=1.0)  # <- here
+start = keras.initializers.RandomNormal(stddev=1.0)
 model = keras.Sequential([keras.Input((10,))])
 for _ in range(8):
     model.add(keras.layers.Dense(64, activation="relu", kernel_initializer=start))

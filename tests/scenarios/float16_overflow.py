@@ -17,7 +17,7 @@ y = (3 * x[:, 0] - 2 * x[:, 1] + 1).astype("float16")
 
 model = keras.Sequential([keras.Input((12,)), keras.layers.Dense(32, activation="tanh"), keras.layers.Dense(1)])
 optimizer = keras.optimizers.Adam(0.01)
-SCALE = 2.0**15  # <- here
+SCALE = 2.0**15
 
 
 @tf.function

@@ -15,7 +15,7 @@ outer = rng.integers(0, 2, 1000)
 radius = 0.6 + 0.8 * outer + rng.normal(0, 0.1, 1000)
 points = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]).astype("float32")
 
-same = keras.initializers.Constant(0.2)  # <- here
+same = keras.initializers.Constant(0.2)
 model = keras.Sequential([
     keras.Input((2,)),
     keras.layers.Dense(16, activation="tanh", kernel_initializer=same),

@@ -89,7 +89,7 @@ class Sentinel:
         norms = [_half_square(tf, self._grads[i]) for i in self.looked_at]
         lively = [_liveliest(tf, self._grads[i]) for i in self.units]
         at = tf.cast(self._clock.read_value(), "float32") if self._clock is not None else tf.constant(ABSENT)
-        bad = tf.cast(tf.logical_not(tf.math.is_finite(total + tf.add_n(norms))), "float32")
+        bad = tf.cast(tf.logical_not(tf.math.is_finite(tf.add_n([total, *norms]))), "float32")
         self.out.assign(tf.concat([tf.stack([bad, total, at, *norms]), *lively], 0), read_value=False)
         for name, room in self.kept.items():
             tensor = self.batch[name]

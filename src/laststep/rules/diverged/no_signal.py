@@ -13,7 +13,7 @@ from laststep.run import Run
 
 FEWEST_ROWS = 200  # with fewer a weak dependence is not found
 FEWEST_BATCHES = 4
-BY_CHANCE = 0.1  # a p above it: what was found is what shuffled targets give too
+BY_CHANCE = 0.02  # a p above it: what was found is what shuffled targets give too
 
 
 @rule(needs=("recorder",), outranks=("loss-not-improving",))
