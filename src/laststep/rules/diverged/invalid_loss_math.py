@@ -19,7 +19,7 @@ CROSS_ENTROPIES = ("binary_crossentropy", "categorical_crossentropy", "sparse_ca
 KERAS_OWN = ("Input", "Dense", "Flatten", "Dropout", "Activation", "ReLU", "Reshape", "Add", "Concatenate", "Conv",
              "MaxPool", "Average", "Global", "Batch", "Layer", "Normal", "Rescal", "Permute", "Repeat", "Masking",
              "Zero", "Up", "Multiply", "Dot", "Random", "Gaussian", "Softmax", "Leaky", "ELU")  # fmt: skip
-FIND = Remedy("tf.debugging.enable_check_numerics() before the model is made names the operation", safe=True)
+FIND = Remedy("Run that one step again: it names the operation, the line and the sample", "laststep replay", safe=True)
 
 
 @rule(needs=("recorder",), outranks=SYMPTOMS)

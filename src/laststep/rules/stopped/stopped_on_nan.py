@@ -91,6 +91,9 @@ def _remedies(run: Run, before: list[float]) -> tuple[Remedy, ...]:
 
 
 def _all_clear(run: Run) -> Answer:
+    shown = [value for event in run.all("epoch") for value in [(event.get("metrics") or {}).get("loss")]]
+    if run.has("bad-number") or any(isinstance(value, float) and not math.isfinite(value) for value in shown):
+        return no("a bad number was seen, and nobody stopped for it")
     losses = [step.loss for step in run.steps if not math.isnan(step.loss)]
     if losses and run.signal is None and all(math.isfinite(loss) for loss in losses):
         return measured(f"the loss was a finite number in every recorded step, {words.value(losses[-1])} in the last")
