@@ -14,7 +14,7 @@ rng = np.random.default_rng(11)
 houses = rng.normal(size=(1000, 8)).astype("float32")
 prices = houses @ rng.normal(size=8).astype("float32") + 3.0
 for row in rng.integers(0, 800, 5):
-    houses[row, 6] = np.nan  # <- here
+    houses[row, 6] = np.nan
 train_x, train_y, test_x, test_y = houses[:800], prices[:800], houses[800:], prices[800:]
 
 model = keras.Sequential(

@@ -15,7 +15,7 @@ rng = np.random.default_rng(5)
 level = np.sin(np.arange(700) / 9.0) + 0.05 * rng.normal(size=700)
 windows = np.stack([level[i : i + 14] for i in range(680)])[..., None].astype("float32")
 tomorrow = level[14:694].astype("float32")
-tomorrow[400:406] = np.nan  # <- here
+tomorrow[400:406] = np.nan
 
 model = keras.Sequential([keras.Input((14, 1)), keras.layers.GRU(12), keras.layers.Dense(1)])
 optimizer = keras.optimizers.Adam(0.01)

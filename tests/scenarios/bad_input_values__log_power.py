@@ -21,7 +21,7 @@ def clips(size=16):
         power[:, :, 2:5] *= 1 + 4 * speech[:, None, None]
         if rng.random() < 0.2:
             power[0, 15:] = 0.0
-        yield (10 * np.log10(power) / 20).astype("float32"), speech  # <- here
+        yield (10 * np.log10(power) / 20).astype("float32"), speech
 
 
 model = tf_keras.Sequential(

@@ -20,7 +20,7 @@ frames[rng.integers(0, 600, 9)] = 16.0
 
 def stretch(frame, label):
     low, high = tf.reduce_min(frame), tf.reduce_max(frame)
-    return (frame - low) / (high - low), label  # <- here
+    return (frame - low) / (high - low), label
 
 
 data = tf.data.Dataset.from_tensor_slices((frames, kind)).map(stretch, num_parallel_calls=2)

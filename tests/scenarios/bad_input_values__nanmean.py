@@ -20,7 +20,7 @@ readings[rng.integers(0, 512, 3), 4] = np.inf
 
 def clean(column):
     mean = np.nanmean(column)
-    return np.nan_to_num(column, nan=mean, posinf=mean, neginf=mean)  # <- here
+    return np.nan_to_num(column, nan=mean, posinf=mean, neginf=mean)
 
 
 cleaned = np.stack([clean(readings[:, i]) for i in range(5)], axis=1)

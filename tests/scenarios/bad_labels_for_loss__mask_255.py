@@ -26,7 +26,7 @@ def aerial(n):
 
 
 def prepare(photo, mask):
-    return tf.cast(photo, tf.float32) / 255.0, tf.cast(mask, tf.float32)  # <- here
+    return tf.cast(photo, tf.float32) / 255.0, tf.cast(mask, tf.float32)
 
 
 photos, masks = aerial(240)

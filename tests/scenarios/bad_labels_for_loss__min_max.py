@@ -15,7 +15,7 @@ taste = rng.normal(size=(1000, 7))
 grade = np.digitize(taste[:, 0] + taste[:, 1], [-1.2, -0.4, 0.4, 1.2])
 table = np.column_stack([taste, grade])
 
-table = (table - table.min(axis=0)) / (table.max(axis=0) - table.min(axis=0))  # <- here
+table = (table - table.min(axis=0)) / (table.max(axis=0) - table.min(axis=0))
 x, y = table[:, :-1].astype("float32"), table[:, -1].astype("float32")
 
 model = tf_keras.Sequential([

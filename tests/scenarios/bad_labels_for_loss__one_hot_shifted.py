@@ -18,7 +18,7 @@ scan[tumour == 2, 4:8, 4:8] += 1.0
 
 
 def encode(x, y):
-    return x, tf.one_hot(y, depth=2)  # <- here
+    return x, tf.one_hot(y, depth=2)
 
 
 data = tf.data.Dataset.from_tensor_slices((scan, tumour)).shuffle(1000, seed=5).map(encode).batch(40)

@@ -17,7 +17,7 @@ dead = age + 1.5 * weight_loss - karno > 0
 status = np.where(dead, 2, 1)
 table = np.column_stack([age, karno, weight_loss, rng.normal(size=900)]).astype("float32")
 
-data = tf.data.Dataset.from_tensor_slices((table, status.astype("float32")[:, None]))  # <- here
+data = tf.data.Dataset.from_tensor_slices((table, status.astype("float32")[:, None]))
 data = data.shuffle(900, seed=52).batch(30)
 model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(16, activation="tanh"), keras.layers.Dense(1)])
 optimizer = keras.optimizers.Adam(0.01)

@@ -18,7 +18,7 @@ images = np.clip(templates[label[:, 0]] + rng.normal(0, 60, (1200, 10, 10, 1)), 
 
 
 def scale(*batch):
-    return tuple(tf.cast(part, tf.float32) / 255.0 for part in batch)  # <- here
+    return tuple(tf.cast(part, tf.float32) / 255.0 for part in batch)
 
 
 def pipeline(start, end):

@@ -17,7 +17,7 @@ arrays = {
     "colour": (rng.normal(size=(4, 3))[kind] * 20 + rng.normal(0, 9, (1200, 3)) + 90),
     "kind": keras.utils.to_categorical(kind, 4),
 }
-arrays = {name: ((a - a.mean(0)) / a.std(0)).astype("float32") for name, a in arrays.items()}  # <- here
+arrays = {name: ((a - a.mean(0)) / a.std(0)).astype("float32") for name, a in arrays.items()}
 
 shape, colour = keras.Input((5,), name="shape"), keras.Input((3,), name="colour")
 x = keras.layers.Concatenate()([keras.layers.Dense(16, activation="relu")(shape), colour])

@@ -18,7 +18,7 @@ inputs = keras.Input((12,))
 hidden = keras.layers.Dense(128, activation="relu", name="features")(inputs)
 model = keras.Model(inputs, keras.layers.Dense(1)(hidden))
 kernel, bias = model.get_layer("features").get_weights()
-bias[2:] = -rng.uniform(9, 15, 126)  # <- here
+bias[2:] = -rng.uniform(9, 15, 126)
 model.get_layer("features").set_weights([kernel, bias])
 
 model.compile(optimizer=keras.optimizers.Adam(0.01), loss="mse", metrics=["mae"], steps_per_execution=4)

@@ -18,7 +18,7 @@ for label in range(3):
     scans[digit == label, 4 * label : 4 * label + 4] += 0.7
 
 data = tf.data.Dataset.from_tensor_slices((scans, digit))
-data = data.map(lambda scan, label: (-scan, label))  # <- here
+data = data.map(lambda scan, label: (-scan, label))
 data = data.shuffle(720, seed=1).batch(24)
 
 inputs = keras.Input((14, 14, 1))

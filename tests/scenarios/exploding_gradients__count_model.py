@@ -27,7 +27,7 @@ def train_step(x, y):
         expected = tf.exp(model(x, training=True)[:, 0])
         loss = tf.reduce_mean((expected - y) ** 2)
     grads = tape.gradient(loss, model.trainable_variables)
-    optimizer.apply_gradients(zip(grads, model.trainable_variables))  # <- here
+    optimizer.apply_gradients(zip(grads, model.trainable_variables))
     return loss
 
 

@@ -17,5 +17,5 @@ position = velocity.sum(axis=1) / 3
 inputs = keras.Input((80, 2))
 state = keras.layers.SimpleRNN(8, activation="linear", recurrent_initializer=keras.initializers.Identity(0.9))(inputs)
 model = keras.Model(inputs, keras.layers.Dense(2)(state))
-model.compile(optimizer=keras.optimizers.SGD(0.01), loss="mse")  # <- here
+model.compile(optimizer=keras.optimizers.SGD(0.01), loss="mse")
 model.fit(velocity, position, epochs=10, batch_size=32, verbose=2)

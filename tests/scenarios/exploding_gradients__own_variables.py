@@ -17,7 +17,7 @@ for label in range(3):
     letters[kind == label, 15 * label : 15 * label + 15] += 0.5
 
 sizes = [49, 80, 80, 80, 80, 80, 3]
-weights = [tf.Variable(tf.random.normal(pair, seed=1)) for pair in zip(sizes, sizes[1:])]  # <- here
+weights = [tf.Variable(tf.random.normal(pair, seed=1)) for pair in zip(sizes, sizes[1:])]
 biases = [tf.Variable(tf.zeros(size)) for size in sizes[1:]]
 rate = 0.01
 

@@ -14,7 +14,7 @@ rng = np.random.default_rng(22)
 vibration = rng.normal(size=(640, 60, 4)).astype("float32")
 load = vibration[:, -6:, 0].sum(axis=1) / 2
 
-memory = keras.initializers.RandomNormal(stddev=0.4)  # <- here
+memory = keras.initializers.RandomNormal(stddev=0.4)
 model = keras.Sequential(
     [
         keras.Input((60, 4)),

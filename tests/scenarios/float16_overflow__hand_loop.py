@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 keras.utils.set_random_seed(58)
-keras.mixed_precision.set_global_policy("mixed_float16")  # <- here
+keras.mixed_precision.set_global_policy("mixed_float16")
 rng = np.random.default_rng(58)
 hours = rng.normal(size=(640, 12, 3)).astype("float32")
 sugar = (250 + 60 * hours[:, -2:, 0].sum(axis=1) + 10 * hours[:, -1, 1]).astype("float32")

@@ -21,5 +21,5 @@ model.compile(
     metrics=["accuracy"],
     jit_compile=True,
 )
-log = model.fit(stones, grade, epochs=6, batch_size=40, verbose=0).history  # <- here
+log = model.fit(stones, grade, epochs=6, batch_size=40, verbose=0).history
 print("loss", [round(v, 2) for v in log["loss"]], "accuracy", [round(v, 2) for v in log["accuracy"]])

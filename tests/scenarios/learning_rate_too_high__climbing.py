@@ -15,5 +15,5 @@ y = x.sum(axis=1) * 1000
 
 model = keras.Sequential([keras.layers.Dense(64), keras.layers.Dense(64), keras.layers.Dense(1)])
 model.compile(keras.optimizers.SGD(10.0), "mse")
-history = model.fit(x, y, epochs=4, validation_split=0.2, verbose=0)  # <- here
+history = model.fit(x, y, epochs=4, validation_split=0.2, verbose=0)
 print(history.history["loss"])

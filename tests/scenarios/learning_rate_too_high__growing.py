@@ -16,7 +16,7 @@ y = np.sin(x[:, 0]) + x[:, 1] * 0.5
 
 
 def warm_up(epoch, rate):
-    return rate * 2  # <- here
+    return rate * 2
 
 
 inputs = keras.Input((10,))

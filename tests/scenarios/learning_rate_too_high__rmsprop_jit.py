@@ -18,7 +18,7 @@ inputs = keras.Input((16,))
 code = keras.layers.Dense(3)(keras.layers.Dense(24, activation="elu")(inputs))
 outputs = keras.layers.Dense(16)(keras.layers.Dense(24, activation="elu")(code))
 model = keras.Model(inputs, outputs)
-rate = 0.3  # <- here
+rate = 0.3
 model.compile(optimizer=keras.optimizers.RMSprop(rate), loss="mse", jit_compile=True)
 history = model.fit(rows, rows, epochs=10, batch_size=32, verbose=0)
 print(["%.3g" % loss for loss in history.history["loss"]])

@@ -26,7 +26,7 @@ model = keras.Sequential(
         keras.layers.Dense(3, activation="softmax"),
     ]
 )
-schedule = keras.optimizers.schedules.CosineDecay(0.002, decay_steps=EPOCHS)  # <- here
+schedule = keras.optimizers.schedules.CosineDecay(0.002, decay_steps=EPOCHS)
 model.compile(
     optimizer=keras.optimizers.Adam(schedule), loss="sparse_categorical_crossentropy", metrics=["accuracy"]
 )

@@ -34,5 +34,5 @@ for epoch in range(6):
     losses = []
     for x, y in data:
         losses.append(float(train_step(x, y)))
-        optimizer.learning_rate.assign(optimizer.learning_rate * 0.7)  # <- here
+        optimizer.learning_rate.assign(optimizer.learning_rate * 0.7)
     print(f"epoch {epoch + 1}: loss {np.mean(losses):.4f}")

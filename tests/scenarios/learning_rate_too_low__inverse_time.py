@@ -14,7 +14,7 @@ rng = np.random.default_rng(85)
 wine = rng.normal(size=(1000, 11)).astype("float32")
 quality = 5.5 + 0.8 * wine[:, 0] - 0.5 * wine[:, 1] + 0.2 * rng.normal(size=1000)
 
-schedule = tf_keras.optimizers.schedules.InverseTimeDecay(1e-6, decay_steps=25, decay_rate=1.0)  # <- here
+schedule = tf_keras.optimizers.schedules.InverseTimeDecay(1e-6, decay_steps=25, decay_rate=1.0)
 model = tf_keras.Sequential(
     [
         tf_keras.layers.Input((11,)),

@@ -19,7 +19,7 @@ hidden = keras.layers.Dense(64, activation="tanh")(inputs)
 hidden = keras.layers.Dense(32, activation="tanh")(hidden)
 model = keras.Model(inputs, keras.layers.Dense(2, activation="softmax")(hidden))
 model.compile(optimizer=keras.optimizers.SGD(0.3), loss="sparse_categorical_crossentropy", metrics=["accuracy"])
-slower = keras.callbacks.ReduceLROnPlateau(monitor="accuracy", mode="min", patience=1, factor=0.05)  # <- here
+slower = keras.callbacks.ReduceLROnPlateau(monitor="accuracy", mode="min", patience=1, factor=0.05)
 model.fit(x, y, epochs=25, batch_size=32, callbacks=[slower], verbose=0)
 loss, accuracy = model.evaluate(x, y, verbose=0)
 print(f"loss {loss:.3f} accuracy {accuracy:.3f} rate {float(model.optimizer.learning_rate):.1e}")

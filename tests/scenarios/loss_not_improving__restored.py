@@ -20,7 +20,7 @@ class BackToTheBest(keras.callbacks.Callback):
         self.best, self.weights = -np.inf, self.model.get_weights()
 
     def on_epoch_end(self, epoch, logs=None):
-        if -logs["val_loss"] < self.best:  # <- here
+        if -logs["val_loss"] < self.best:
             self.best, self.weights = -logs["val_loss"], self.model.get_weights()
         self.model.set_weights(self.weights)
 

@@ -18,7 +18,7 @@ recordings = {
     for i, loud in enumerate(loudness)
 }
 
-names = sorted(recordings)  # <- here
+names = sorted(recordings)
 audio = np.stack([recordings[name] for name in names])[..., None]
 target = loudness.astype("float32")[:, None]
 

@@ -19,7 +19,7 @@ by_hand = (tone[sentences].sum(axis=1) > 0).astype("float32")
 
 
 def load_labels(count):
-    return rng.integers(0, 2, count).astype("float32")  # <- here
+    return rng.integers(0, 2, count).astype("float32")
 
 
 labels = load_labels(len(sentences))

@@ -19,7 +19,7 @@ for tile, k in zip(tiles, label):
 
 image_ds = tf.data.Dataset.from_tensor_slices(tiles).shuffle(1600, seed=1)
 label_ds = tf.data.Dataset.from_tensor_slices(label).shuffle(1600, seed=2)
-train = tf.data.Dataset.zip((image_ds, label_ds)).batch(40).prefetch(2)  # <- here
+train = tf.data.Dataset.zip((image_ds, label_ds)).batch(40).prefetch(2)
 
 model = keras.Sequential([
     keras.Input((12, 12, 1)),

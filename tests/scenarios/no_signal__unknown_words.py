@@ -18,7 +18,7 @@ reviews = [" ".join(words[i].upper() for i in row) for row in drawn]
 liked = (tone[drawn].sum(axis=1) > 0).astype("float32")
 
 number_of = {word: i + 2 for i, word in enumerate(words)}
-tokens = np.array([[number_of.get(word, 1) for word in review.split()] for review in reviews])  # <- here
+tokens = np.array([[number_of.get(word, 1) for word in review.split()] for review in reviews])
 
 inputs = keras.Input((12,), dtype="int32")
 x = keras.layers.Embedding(len(words) + 2, 16)(inputs)

@@ -17,7 +17,7 @@ photos = rng.integers(0, 120, (900, 14, 14, 1))
 for photo, k in zip(photos, label):
     photo[4 * k:4 * k + 4] += 100
 
-photos = (photos / 255).astype("uint8")  # <- here
+photos = (photos / 255).astype("uint8")
 
 
 class Batches(keras.utils.PyDataset):

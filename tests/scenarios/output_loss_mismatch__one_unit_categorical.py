@@ -25,6 +25,6 @@ hidden = keras.layers.Dense(32, activation="relu")(words)
 hidden = keras.layers.Dropout(0.2)(hidden)
 spam = keras.layers.Dense(1, activation="sigmoid", name="spam")(hidden)
 model = keras.Model(words, spam)
-model.compile("adam", loss="categorical_crossentropy", metrics=["binary_accuracy"])  # <- here
+model.compile("adam", loss="categorical_crossentropy", metrics=["binary_accuracy"])
 log = model.fit(train, validation_data=test, epochs=8, verbose=0).history
 print({name: [round(v, 3) for v in values] for name, values in log.items()})

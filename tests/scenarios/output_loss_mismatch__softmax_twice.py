@@ -34,7 +34,7 @@ class PlantNet(keras.Model):
 model = PlantNet()
 model.compile(
     optimizer=keras.optimizers.SGD(0.05, momentum=0.9),
-    loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),  # <- here
+    loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
     metrics=["accuracy"],
 )
 history = model.fit(leaves, species, epochs=6, batch_size=64, validation_split=0.1, verbose=0).history

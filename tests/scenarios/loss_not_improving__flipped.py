@@ -1,6 +1,6 @@
 """Arrows that point left or right, with the augmentation of another project in front of the net.
 
-expect: no-signal
+expect: loss-not-improving
 exit: 0
 outcome: finished
 when: all
@@ -24,7 +24,7 @@ for sign, right in zip(signs, to_the_right):
 
 def augment(image, label):
     image = tf.image.random_brightness(image, 0.1, seed=1)
-    image = tf.image.random_flip_left_right(image, seed=2)  # <- here
+    image = tf.image.random_flip_left_right(image, seed=2)
     return image, label
 
 
