@@ -377,6 +377,8 @@ sys.exit(3)
 STARVED = """
 import queue
 import keras, numpy as np, tensorflow as tf
+
+pytestmark = pytest.mark.slow  # each watches a process for seconds
 waiting = queue.Queue()
 for _ in range(70):
     waiting.put(np.zeros((4, 8), "float32"))

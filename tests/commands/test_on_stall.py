@@ -16,6 +16,8 @@ import pytest
 import laststep as package
 from laststep.run import Run
 
+pytestmark = pytest.mark.slow  # real waits of many seconds
+
 SRC = str(Path(package.__file__).parents[1])
 ENVIRONMENT = {"PYTHONPATH": SRC}
 STUCK = """

@@ -61,7 +61,7 @@ def run_keras_tests(folder: Path, name: str, before: list[str], tests: list[Path
 
 
 @pytest.mark.timeout(3000)
-@pytest.mark.parametrize("which", ["callbacks", "trainers"])
+@pytest.mark.parametrize("which", ["callbacks", pytest.param("trainers", marks=pytest.mark.all)])
 def test_keras_gives_the_same_results(tmp_path: Path, which: str) -> None:
     import importlib.util
 

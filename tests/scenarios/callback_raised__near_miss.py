@@ -3,6 +3,7 @@
 expect: unhandled-exception
 exit: 1
 outcome: crashed
+when: all
 """
 
 import keras

@@ -4,6 +4,7 @@ expect: healthy
 exit: 0
 outcome: finished
 env: TF_CPP_MIN_LOG_LEVEL=0
+when: all
 """
 
 import os

@@ -3,6 +3,7 @@
 expect: gpu-out-of-memory
 exit: 1
 outcome: crashed
+when: all
 """
 
 import os

@@ -4,6 +4,7 @@ expect: healthy
 exit: 0
 outcome: finished
 needs: mounts
+when: all
 """
 
 import ctypes

@@ -3,6 +3,7 @@
 expect: callback-stopped-training
 exit: 0
 outcome: stopped
+when: all
 """
 
 import keras

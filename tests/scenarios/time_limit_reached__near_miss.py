@@ -5,6 +5,7 @@ exit: SIGTERM
 outcome: stopped
 env: SLURM_JOB_ID=48212 SLURM_JOB_START_TIME=now+0 SLURM_JOB_END_TIME=now+86400
 do: signal SIGTERM
+when: all
 """
 
 import time
