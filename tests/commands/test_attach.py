@@ -19,6 +19,8 @@ import pytest
 import laststep
 from laststep.cli import main
 
+pytestmark = pytest.mark.slow  # each watches a process for seconds
+
 SRC = str(Path(laststep.__file__).parents[1])
 Start = Callable[..., subprocess.Popen[str]]
 
@@ -377,8 +379,6 @@ sys.exit(3)
 STARVED = """
 import queue
 import keras, numpy as np, tensorflow as tf
-
-pytestmark = pytest.mark.slow  # each watches a process for seconds
 waiting = queue.Queue()
 for _ in range(70):
     waiting.put(np.zeros((4, 8), "float32"))
