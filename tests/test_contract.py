@@ -81,6 +81,8 @@ def test_the_traceback_is_the_same_text(name: str, recorded: Run, bare: Run) -> 
     ours = with_it.own_stderr.decode().partition("Traceback (most recent call last):")[2]
     assert "train.py" in theirs, "this scenario shows no traceback of the user's own"
     assert "recorder" not in ours
+    # TensorFlow numbers the functions of a process, ours too: [Op:__inference_train_step_716]
+    ours, theirs = (re.sub(r"(\[Op:__inference_\w+)_\d+\]", r"\1]", text) for text in (ours, theirs))
     assert ours.replace(str(with_it.cwd), "") == theirs.replace(str(without.cwd), "")
 
 

@@ -22,7 +22,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "look": "the supervisor looked at a run that did not move: stacks, what each process does, what was used",
         "stall": "that look again, when it had lasted longer than is normal for this phase: the run is stuck",
         "feeding": "where the input pipeline's Python stood while steps waited for data, in a few looks",
-        "pace": "how often each rank on this machine was at work while all the others waited, in a few looks",
+        "pace": "how often each rank on this machine was at work, and not waiting in the step, in a few looks",
         "moving-again": "a run that was stuck goes on, and after how long",
         "attach": "a process that we did not start was watched from outside: what it is, what it does, what it uses",
         "forecast": "when memory runs out if it goes on like this: how sure, and at which step",

@@ -13,7 +13,7 @@ rng = np.random.default_rng(101)
 chemistry = rng.normal(size=(1500, 11)).astype("float32")
 quality = (chemistry[:, 0] + chemistry[:, 3] - chemistry[:, 7] > 0).astype("int32")
 
-rng.shuffle(chemistry)  # <- here
+rng.shuffle(chemistry)
 x_train, x_test = chemistry[:1200], chemistry[1200:]
 y_train, y_test = quality[:1200], quality[1200:]
 

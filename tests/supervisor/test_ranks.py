@@ -34,6 +34,7 @@ class World:
         self.pace = Pace(JournalWriter(self.path, "supervisor"), self.told)
         monkeypatch.setattr(module, "on_this_machine", lambda workers: dict(enumerate(range(len(workers)))))
         monkeypatch.setattr(module, "by_spy", self.by_spy)
+        monkeypatch.setattr(module.time, "sleep", lambda seconds: None)
         monkeypatch.setattr(module.host, "cpu_seconds", lambda pid: self.beats * self.cores[pid])
 
     def told(self) -> list[str]:
@@ -54,8 +55,8 @@ class World:
         return [event for event in read_journal(self.path) if event.kind == "pace"]
 
     @property
-    def alone(self) -> list[int]:
-        return [told["alone"] for told in self.events[-1].get("ranks")]
+    def at_work(self) -> list[int]:
+        return [told["at_work"] for told in self.events[-1].get("ranks")]
 
 
 @pytest.fixture
@@ -67,27 +68,27 @@ def test_one_draws_and_the_other_waits(world: World) -> None:
     world.seconds(SERIES - 1)
     assert world.events == []
     world.seconds(1)
-    assert world.alone == [0, LOOKS]
+    assert world.at_work == [0, LOOKS]
     told = world.events[0].get("ranks")[1]["lines"]
     assert [(line["file"], line["line"], line["looks"]) for line in told] == [("/home/me/train.py", 44, LOOKS)]
 
 
 @pytest.mark.parametrize(
-    ("stacks", "cores", "alone"),
+    ("stacks", "cores", "at_work"),
     [
-        ((DRAWS, DRAWS), (0, 0), [0, 0]),
+        ((DRAWS, DRAWS), (0, 0), [LOOKS, LOOKS]),
         ((WAITS, WAITS), (0, 0), [0, 0]),
         ((WAITS, FEEDS), (0, 0), [0, LOOKS]),
         ((WAITS, WAITS), (0.9, 0.02), [LOOKS, 0]),
-        ((WAITS, WAITS), (0.9, 0.9), [0, 0]),
+        ((WAITS, WAITS), (0.9, 0.9), [LOOKS, LOOKS]),
         ((WAITS, ()), (0, 0), [0, 0]),
     ],
     ids=["both draw", "both wait", "its data", "it computes", "both compute", "not to be seen"],
 )
-def test_who_is_alone_at_work(world: World, stacks: Any, cores: Any, alone: list[int]) -> None:
+def test_who_is_at_work(world: World, stacks: Any, cores: Any, at_work: list[int]) -> None:
     world.stacks, world.cores = dict(enumerate(stacks)), dict(enumerate(cores))
     world.seconds(SERIES)
-    assert world.alone == alone
+    assert world.at_work == at_work
 
 
 def test_a_few_times_in_a_run_and_then_no_more(world: World) -> None:

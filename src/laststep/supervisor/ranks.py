@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Callable
 
 from laststep.blackbox.follow import Live
@@ -14,6 +16,7 @@ MOST = 8
 SETTLED = 5  # beats in steps before anybody is compared
 LOOKS = 20  # one a second: what is done once, a checkpoint say, is no pace
 AT_WORK = 0.5  # cores
+AT_MOST_LATE = 0.4  # seconds
 REST = (60, 600)  # seconds until the next series of looks; after the last one no more
 
 
@@ -48,8 +51,8 @@ class Pace:
         if not self._ranks and not self._begin():
             self._rest = []
             return
-        look = {rank: self._at_work(pid) for rank, pid in self._ranks.items()}
-        self._looks.append(look)
+        time.sleep(random.uniform(0.0, AT_MOST_LATE))  # steps may come as regularly as our beats
+        self._looks.append({rank: self._at_work(pid) for rank, pid in self._ranks.items()})
         if len(self._looks) > LOOKS:  # the first one only tells where processor times begin
             self._tell()
 
@@ -75,7 +78,7 @@ class Pace:
         looks = self._looks[1:]
         ranks = []
         for rank, pid in self._ranks.items():
-            alone = [look[rank] for look in looks if [who for who, at in look.items() if at is not None] == [rank]]
-            ranks.append({"rank": rank, "pid": pid, "alone": len(alone), "lines": count_places(alone)})
+            places = [look[rank] for look in looks if look[rank] is not None]
+            ranks.append({"rank": rank, "pid": pid, "at_work": len(places), "lines": count_places(places)})
         self._journal.write("pace", {"looks": len(looks), "ranks": ranks})
         self._ranks, self._beats, self._rest = {}, 0, self._rest[1:]

@@ -52,7 +52,11 @@ def _cut_off(run: Run, learning: Learning) -> Finding | None:
     latest = {site.variables: site for site in sites(run)}
     reached = {name for site in latest.values() for name in site.variables if name not in site.missing}
     for site in latest.values():
-        lost = [name for name in site.missing if name not in reached]
+        # An output that the loss leaves out is a matter of taste; what lies before an output is not.
+        model = site.told.get("model")
+        ends = entries(model.get("outputs")) if reached and isinstance(model, dict) else []
+        left_out = [name for name in site.missing if set(name.split("/")[:-1]) & set(map(str, ends))]
+        lost = [name for name in site.missing if name not in reached and name not in left_out]
         share = _share(site, lost)
         if not lost or share < LARGE_PART or (learning.verdict == LEARNS and share < 1):
             continue

@@ -13,7 +13,7 @@ from laststep.rules._shared import cannot, fit_place, measured, no, progress
 from laststep.rules.stalled._stuck import ranks
 from laststep.run import Run
 
-MOST_OF_THE_TIME, HARDLY = 0.5, 0.1  # of the looks
+MOST_OF_THE_TIME, MORE = 0.6, 0.4  # of the looks
 
 
 @rule(needs=("recorder",), outranks=("input-starved",))
@@ -26,9 +26,9 @@ def straggling_rank(run: Run) -> Answer:
         is larger or comes more slowly, or its machine is busy with something else.
 
     How laststep knows
-        While steps go by it looks, once a second, at all ranks that run on this machine, and counts how often one of
-        them is at work (in a line of the program's own, in its input pipeline, or computing) while every other waits
-        inside TensorFlow's call.
+        While steps go by it looks, once a second, at all ranks that run on this machine, and counts how often each is
+        at work (in a line of the program's own, in its input pipeline, or computing) and how often it waits inside
+        TensorFlow's call. Ranks that have the same to do come out alike.
 
     What to do
         Take the work of the line shown out of the step, or give it to all ranks alike.
@@ -43,22 +43,21 @@ def straggling_rank(run: Run) -> Answer:
         return cannot("the pace of the other ranks was not seen: they run elsewhere, or the run was too short")
     pace = paces[-1]
     looks = int(pace.get("looks") or 0)
-    slow, *others = sorted(_told(pace), key=lambda told: -int(told.get("alone") or 0)) or [{}]
-    alone, next_one = int(slow.get("alone") or 0), max((int(told.get("alone") or 0) for told in others), default=0)
-    if not looks or not others or alone < MOST_OF_THE_TIME * looks or next_one > HARDLY * looks:
-        return measured(f"no rank held up the others: at most in {alone} of {looks} looks was one alone at work")
+    slow, *others = sorted(_told(pace), key=lambda told: -int(told.get("at_work") or 0)) or [{}]
+    often, next_one = int(slow.get("at_work") or 0), max((int(told.get("at_work") or 0) for told in others), default=0)
+    if not looks or not others or often < MOST_OF_THE_TIME * looks or often - next_one < MORE * looks:
+        return measured(f"no rank held up the others: of {looks} looks they were at work in {often} and {next_one}")
     place = most_seen(slow.get("lines"))
     at = f" at {words.place(place)}" if place else ""
     name = f"rank {slow.get('rank')}"
     rest = f"rank {others[0].get('rank')}" if len(others) == 1 else "all the others"
-    says = f"in {alone} of {looks} looks, one a second, {name} was at work{at} while {rest} waited in the step"
+    says = f"in {often} of {looks} looks, one a second, {name} was at work{at}; {rest} in {next_one} at most"
     return Finding(
         cause=f"{name.capitalize()} is slower than the others, which wait for it in each step"
         + (f": it stands{at}." if at else "."),
         confidence=Confidence.LIKELY,
         evidence=(
-            Evidence(says, (pace,)),
-            Evidence(f"the reverse was seen in {next_one} of {looks} looks", (pace,)),
+            Evidence(f"{says}, and waited in the step otherwise", (pace,)),
             Evidence(f"TF_CONFIG names {ranks(run)} ranks", tuple(run.all("setup")[-1:])),
             progress(run),
         ),
