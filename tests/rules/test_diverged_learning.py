@@ -296,6 +296,7 @@ def test_does_it_learn(name: str) -> None:
 RUBBISH = (None, "x", [], {}, 7, -1.5, [None], {"a": None}, True)
 
 
+@pytest.mark.slow
 def test_damage_is_no_crash() -> None:
     stale = Event(50.0, "stale", {"name": "beta", "line": 3, "file": "a.py", "before": 1, "now": 2})
     whole = trained(FLAT, stale, Event(60.0, "dependence", {"rows": 900, "p": 0.7}))

@@ -201,6 +201,7 @@ def test_where_a_cause_is_known_nan_loss_is_only_possible() -> None:
         ("invalid-loss-math", Confidence.LIKELY), ("nan-loss", Confidence.POSSIBLE)]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rubbish", [None, [], {}, "x", -1, NAN, [None], {"net/a": None}, {"x": {"mean": "?"}}])
 @pytest.mark.parametrize("rule", RULES)
 def test_torn_data_is_no_crash(rule: str, rubbish: Any) -> None:
