@@ -133,3 +133,13 @@ def test_patched_once_only() -> None:
         patch.after("p", module, "call", lambda *_: seen.append(1))
     module.call(1)
     assert len(seen) == 1
+
+
+def test_a_class_without_a_new_of_its_own_is_left_alone() -> None:
+    class Plain:
+        def __init__(self, value: int) -> None:
+            self.value = value
+
+    with pytest.raises(TypeError):
+        patch.after_new("p", Plain, lambda _: None)
+    assert Plain(3).value == 3

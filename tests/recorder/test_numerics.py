@@ -232,3 +232,24 @@ def test_a_number_that_the_trace_froze_and_targets_that_were_broadcast(tmp_path:
     met = run.all("gradients")[-1].get("broadcast")
     assert (met["op"], met["shapes"], met["out"]) == ("Sub", [[64], [64, 1]], [64, 64])
     assert met["where"]["line"] == line_of(FROZEN, "broadcast")
+
+
+REMOVED = """
+import numpy as np
+import keras
+from laststep.recorder import patch
+keras.layers.Dense(3), keras.optimizers.SGD(0.1)
+patch.restore()
+class Own(keras.layers.Layer):
+    def call(self, x):
+        return x
+model = keras.Sequential([Own(name="own"), keras.layers.Dense(1)])
+model.compile(keras.optimizers.SGD(0.1), "mse")
+model.fit(np.ones((4, 2)), np.ones(4), verbose=0)
+say("done")
+"""
+
+
+def test_layers_and_optimizers_are_made_as_ever_once_the_probes_are_taken_out(tmp_path: Path) -> None:
+    said, _ = record(tmp_path, REMOVED)
+    assert "done" in said

@@ -73,12 +73,13 @@ def _is_ours(owner: Any, name: str, wrapper: Any) -> bool:
 def after_new(probe: str, owner: Any, observe: Callable[[Any], None]) -> None:
     """Let observe(instance) see each new instance, before its __init__: that one libraries read the signature of."""
     original = owner.__new__
-    plain = original is object.__new__  # which takes no arguments once somebody stands before it
+    if "__new__" not in vars(owner):
+        raise TypeError("a class without a __new__ of its own never forgets that it was given one")
 
     @functools.wraps(original)
     def wrapper(kind: Any, *args: Any, **kwargs: Any) -> Any:
         try:
-            instance = original(kind) if plain else original(kind, *args, **kwargs)
+            instance = original(kind, *args, **kwargs)
         except BaseException as error:
             forget_frame(error)
             raise

@@ -38,6 +38,15 @@ def precision_set_at(frame: FrameType | None) -> Any:
     return place(frame.f_code.co_filename, lines[-1]) if lines else None
 
 
+def where_called(frame: FrameType | None, *names: str) -> Any:
+    """The last line that calls the first of these names that is called at all."""
+    for name in names if frame is not None else ():
+        lines = [call.lineno for call in _calls(frame.f_code.co_filename) if _name(call) == name]  # type: ignore[union-attr]
+        if lines:
+            return place(frame.f_code.co_filename, max(lines))  # type: ignore[union-attr]
+    return None
+
+
 def _name(call: ast.Call) -> str:
     return str(getattr(call.func, "attr", None) or getattr(call.func, "id", None))
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from laststep.recorder.frames import is_users, users_place
+from laststep.recorder.frames import is_users, users_frame, users_place
 from laststep.recorder.guard import attempt
 from laststep.recorder.numbers.roles import frames_of_step
+from laststep.recorder.source import where_called
 
 AUTOGRAPH = "__autograph_generated_file"
 MOST_LAYERS = 200
@@ -54,14 +55,14 @@ def _around(frame: FrameType) -> Iterator[Any]:
         yield from list(names.values())[:MOST_NAMES]
 
 
-def describe_optimizer(optimizer: Any) -> dict[str, Any]:
+def describe_optimizer(optimizer: Any, frame: FrameType) -> dict[str, Any]:
     if optimizer is None:
         return {}
     inner = getattr(optimizer, "inner_optimizer", None)
     scale = getattr(optimizer, "dynamic_scale", None) if inner is not None else None
     told = {"class": type(optimizer).__name__, "learning_rate": current_rate(optimizer)}
-    place = _places.get(inner if inner is not None else optimizer)
-    told |= {"where": place} if place else {}
+    made, _ = attempt(where_called, users_frame(frame), type(optimizer if inner is None else inner).__name__, "compile")
+    told |= {"where": made} if made else {}
     return told | ({"inner": type(inner).__name__, "scales_loss": True} if inner is not None or scale else {})
 
 

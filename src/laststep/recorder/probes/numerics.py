@@ -71,7 +71,6 @@ def install() -> None:
 
 def _watch_optimizer(kind: str, method: str, module: ModuleType) -> None:
     after(PROBE, getattr(module, kind), method, _applied)
-    after_new(PROBE, getattr(module, kind), lambda optimizer: remember_place(optimizer, sys._getframe(3)))
 
 
 def _applied(result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
@@ -187,7 +186,7 @@ def _new_site(
             "gradients", site=number, where=users_place(frame), missing=missing[:100], step=recorder.count,
             variables=[{"name": n, "shape": v.shape.as_list()} for n, v in zip(names[:200], variables, strict=False)],
             losses=[loss["told"] for loss in losses[:8]], broadcast=met, risky=risky,
-            model=describe_layers(find_model(frame, variables)), optimizer=describe_optimizer(optimizer),
+            model=describe_layers(find_model(frame, variables)), optimizer=describe_optimizer(optimizer, frame),
         )  # fmt: skip
     return site
 
