@@ -8,17 +8,8 @@ from typing import Any
 
 from laststep.finding import Evidence, Place
 from laststep.reports import words
-from laststep.rules.diverged._numbers import (
-    LONG,
-    Site,
-    bad_site,
-    constant_loss,
-    length,
-    loss_of,
-    number,
-    numbers_in,
-    tell,
-)
+from laststep.rules.diverged._numbers import LONG, Site, bad_site, length, loss_of, number, numbers_in, tell
+from laststep.rules.diverged._trouble import constant_loss
 from laststep.run import Run
 
 HUGE = 1e15  # no loss that means something

@@ -5,7 +5,8 @@ from __future__ import annotations
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, numbers_in, steady_site, tell, trouble_of
+from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, numbers_in, steady_site, tell
+from laststep.rules.diverged._trouble import trouble_of
 from laststep.run import Run
 
 MOST = 0.9

@@ -10,7 +10,8 @@ from laststep.finding import Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
 from laststep.rules.diverged._growth import blown_up, first_bad
-from laststep.rules.diverged._numbers import LONG, SYMPTOMS, Site, steady_site, sureness, tell, trouble_of
+from laststep.rules.diverged._numbers import LONG, SYMPTOMS, Site, steady_site, tell
+from laststep.rules.diverged._trouble import sureness, trouble_of
 from laststep.run import Run
 
 

@@ -9,19 +9,8 @@ from typing import Any
 from laststep.finding import Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._numbers import (
-    SYMPTOMS,
-    Site,
-    Trouble,
-    constant_loss,
-    curve_of,
-    number,
-    numbers_in,
-    steady_site,
-    sureness,
-    tell,
-    trouble_of,
-)
+from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, numbers_in, steady_site, tell
+from laststep.rules.diverged._trouble import Trouble, constant_loss, curve_of, sureness, trouble_of
 from laststep.run import Run
 
 HARDLY = 0.02  # of their length, all updates of the whole run together

@@ -16,7 +16,8 @@ from laststep.rules.diverged._growth import (
     large_targets,
     only_inputs,
 )
-from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, steady_site, sureness, tell, trouble_of
+from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, steady_site, tell
+from laststep.rules.diverged._trouble import sureness, trouble_of
 from laststep.run import Run
 
 SCALE = Remedy("Bring each feature to a mean of 0 and a spread of 1 (pictures: divide by 255)",

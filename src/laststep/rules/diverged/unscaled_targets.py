@@ -9,7 +9,8 @@ from laststep.finding import Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
 from laststep.rules.diverged._growth import LARGE, blown_up, data_place, first_bad, large_targets
-from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, steady_site, sureness, tell, trouble_of
+from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, steady_site, tell
+from laststep.rules.diverged._trouble import sureness, trouble_of
 from laststep.run import Run
 
 SCALE = Remedy("Train on scaled targets and turn the predictions back",

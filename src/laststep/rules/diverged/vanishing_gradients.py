@@ -8,7 +8,8 @@ from typing import Any
 from laststep.finding import Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, numbers_in, steady_site, sureness, tell, trouble_of
+from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, numbers_in, steady_site, tell
+from laststep.rules.diverged._trouble import sureness, trouble_of
 from laststep.run import Run
 
 FAINT = 1e-3  # of the layer that has most; between neighbours in a network that learns it is a tenth at worst
