@@ -29,7 +29,7 @@ def find_model(frame: FrameType, variables: list[Any]) -> Any:
     """The model whose variables these are: from the frames around the gradient, or the globals of the program."""
     wanted = {id(variable) for variable in variables}
     for value in _around(frame):
-        if _is_model(value) and wanted & {id(_held(weight)) for weight in value.trainable_variables}:
+        if _is_model(value) and wanted & {id(variable_of(weight)) for weight in value.trainable_variables}:
             return value
     return None
 
@@ -81,9 +81,17 @@ def _is_model(value: Any) -> bool:
     return hasattr(kind, "train_step") and hasattr(kind, "trainable_variables") and hasattr(kind, "layers")
 
 
-def _held(weight: Any) -> Any:
-    value = getattr(weight, "value", None)
-    return weight if value is None or callable(value) else value
+def variable_of(source: Any) -> Any:
+    """The tf.Variable behind a variable of Keras's; None for a tensor."""
+    if source is None:
+        return None
+    held = source.value if hasattr(source, "path") and not callable(getattr(source, "value", None)) else source
+    return held if hasattr(held, "handle") and hasattr(held, "read_value") else None
+
+
+def path_of(variable: Any) -> str:
+    """sequential/dense/kernel."""
+    return str(getattr(variable, "path", None) or variable.name.partition(":")[0])
 
 
 def describe_layers(model: Any) -> dict[str, Any]:
@@ -112,9 +120,9 @@ def _describe(layer: Any) -> dict[str, Any]:
         value = getattr(layer, name, None)
         if isinstance(value, (int, float)):
             told[name] = value
-    weights, _ = attempt(lambda: [getattr(weight, "path", None) or weight.name for weight in layer.weights])
+    weights, _ = attempt(lambda: [path_of(weight) for weight in layer.weights])
     if weights:
-        told["weights"] = [str(name).partition(":")[0] for name in weights[:12]]
+        told["weights"] = weights[:12]
     policy = getattr(layer, "dtype_policy", None) or getattr(layer, "_dtype_policy", None)
     told["dtype"] = getattr(policy, "name", None)
     place = _places.get(layer)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
-from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from laststep.recorder.frames import is_users, place
+from laststep.recorder.numbers.graph import back_from, line_of
 
 MEETS = {"Sub", "SquaredDifference", "Mul", "AddV2", "Add", "RealDiv", "Equal", "Maximum", "Minimum"}
-RISKY = {"Log", "Log1p", "Sqrt", "Rsqrt", "RealDiv", "Reciprocal", "Pow", "Exp", "Xlogy", "Acos", "Atanh"}
-MOST_OPS = 400
 MOST_BEHIND = 4000
 MOST_LOCALS = 60
 CLOSE = 1e-4
@@ -20,56 +16,18 @@ CLOSE = 1e-4
 
 def find_in_graph(loss: Any) -> dict[str, Any] | None:
     """Walks back from the loss, to the first such meeting."""
-    for op in _back_from(loss):
+    for op in back_from(loss):
         if op.type in MEETS and len(op.inputs) == 2:
             shapes = [_lengths(tensor) for tensor in op.inputs]
             fits = all(shape is not None for shape in shapes) and _meet(*shapes)  # type: ignore[arg-type]
             if fits and _is_learned(op.inputs[0]) != _is_learned(op.inputs[1]):
-                return {"op": op.type, "shapes": shapes, "out": _lengths(op.outputs[0]), "where": _place(op)}
+                return {"op": op.type, "shapes": shapes, "out": _lengths(op.outputs[0]), "where": line_of(op)}
     return None
-
-
-def find_risky(loss: Any) -> list[dict[str, Any]]:
-    """The logarithms, roots and divisions on the way to the loss that the program wrote itself, with their lines."""
-    found: dict[str, dict[str, Any]] = {}
-    for op in _back_from(loss):
-        if op.type in RISKY and len(found) < 8:
-            where = _place(op)
-            if where is not None:
-                found.setdefault(f"{op.type} {where['file']}:{where['line']}", {"op": op.type, "where": where})
-    return list(found.values())
-
-
-def _back_from(loss: Any) -> Iterator[Any]:
-    """The operations that the loss was made by, the last ones first."""
-    seen: set[str] = set()
-    queue = deque(part.op for part in sys.modules["tensorflow"].nest.flatten(loss) if hasattr(part, "op"))
-    while queue and len(seen) < MOST_OPS:
-        op = queue.popleft()
-        if op.name not in seen:
-            seen.add(op.name)
-            yield op
-            queue.extend(tensor.op for tensor in op.inputs)
-
-
-def _place(op: Any) -> dict[str, Any] | None:
-    """The program's own line that made it."""
-    lines = (frame for frame in reversed(list(op.traceback or ())) if is_users(frame.filename))
-    return next((place(frame.filename, frame.lineno) for frame in lines), None)
 
 
 def _is_learned(tensor: Any) -> bool:
     """Made from variables: a prediction. All pairs of predictions, or of targets, are compared on purpose."""
-    seen: set[str] = set()
-    queue = deque([tensor.op])
-    while queue and len(seen) < MOST_BEHIND:
-        op = queue.popleft()
-        if op.name not in seen:
-            seen.add(op.name)
-            if any(given.dtype.name == "resource" for given in op.inputs):
-                return True
-            queue.extend(given.op for given in op.inputs)
-    return False
+    return any(given.dtype.name == "resource" for op in back_from(tensor, MOST_BEHIND) for given in op.inputs)
 
 
 def _lengths(tensor: Any) -> list[int | None] | None:

@@ -3,37 +3,27 @@
 from __future__ import annotations
 
 import functools
-import sys
-from collections import deque
+import itertools
 from typing import Any
 
+from laststep.recorder.numbers.graph import back_from
 from laststep.recorder.numbers.roles import PASSES_ON, describe_loss
 
 NAMES = {
     "SparseSoftmaxCrossEntropyWithLogits": "sparse_softmax_cross_entropy_with_logits",
     "SoftmaxCrossEntropyWithLogits": "softmax_cross_entropy_with_logits",
 }
-MOST_OPS = 400
 MOST = 4
 
 
 def find_cross_entropy(loss: Any) -> list[dict[str, Any]]:
     """Walks back from the loss. As of a loss object: its name, what it takes, the targets and the predictions."""
-    seen: set[str] = set()
-    found: list[dict[str, Any]] = []
-    queue = deque(part.op for part in sys.modules["tensorflow"].nest.flatten(loss) if hasattr(part, "op"))
-    while queue and len(seen) < MOST_OPS and len(found) < MOST:
-        op = queue.popleft()
-        if op.name in seen:
-            continue
-        seen.add(op.name)
-        if op.type in NAMES:
-            target, given = _given(op.inputs[1]), op.inputs[0]
-            told = describe_loss(NAMES[op.type], True, target, given)
-            held = {name: functools.partial(_itself, tensor) for name, tensor in (("y", target), ("y_pred", given))}
-            found.append({"told": told, **held})
-        else:
-            queue.extend(tensor.op for tensor in op.inputs)
+    found = []
+    for op in itertools.islice((op for op in back_from(loss, up_to=NAMES) if op.type in NAMES), MOST):
+        target, given = _given(op.inputs[1]), op.inputs[0]
+        told = describe_loss(NAMES[op.type], True, target, given)
+        held = {name: functools.partial(_itself, tensor) for name, tensor in (("y", target), ("y_pred", given))}
+        found.append({"told": told, **held})
     return found
 
 

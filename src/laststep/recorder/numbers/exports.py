@@ -8,9 +8,8 @@ from typing import Any
 
 from laststep.recorder.frames import is_users
 from laststep.recorder.guard import attempt
+from laststep.recorder.numbers.roles import traced_function
 from laststep.recorder.patch import around
-
-MOST_FRAMES = 60
 
 _functions: weakref.WeakSet[Any] = weakref.WeakSet()  # that have a sentinel
 _saving = 0
@@ -20,29 +19,16 @@ def is_for_export(frame: FrameType | None) -> bool:
     """Traced to be saved or handed on: while saving, with a signature of its own, or asked for by name."""
     if _saving:
         return True
-    function, asked = _traced(frame)
+    function, asked = traced_function(frame)
     return asked or bool(getattr(function, "input_signature", None))  # empty where the function takes nothing
 
 
 def remember_function(frame: FrameType | None) -> None:
     """One of the program's own; those that Keras makes for its fit are never saved."""
-    function, _ = _traced(frame)
+    function, _ = traced_function(frame)
     code = getattr(getattr(function, "_python_function", None), "__code__", None)
     if code is not None and is_users(code.co_filename):
         _functions.add(function)
-
-
-def _traced(frame: FrameType | None) -> tuple[Any, bool]:
-    """(the tf.function that is being traced, whether that was asked for by get_concrete_function)."""
-    for _ in range(MOST_FRAMES):
-        if frame is None:
-            break
-        held: Any = frame.f_locals.get("self")
-        if type(held).__name__ == "Function" and hasattr(held, "_python_function"):
-            if frame.f_code.co_name in ("__call__", "get_concrete_function"):
-                return held, frame.f_code.co_name == "get_concrete_function"
-        frame = frame.f_back
-    return None, False
 
 
 def watch_saving(probe: str, module: ModuleType) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from laststep.recorder import state
 from laststep.recorder.frames import is_users
-from laststep.recorder.numbers.roles import frames_of_step
+from laststep.recorder.numbers.roles import frames_of_step, traced_function
 
 MOST = 200
 MANY_STEPS = 30
@@ -59,7 +59,7 @@ def _codes(frame: FrameType, model: Any) -> Iterator[tuple[CodeType, tuple[dict[
         given[step.f_code.co_name.removeprefix("tf__")] = dict(step.f_locals)
         if is_users(step.f_code.co_filename):
             yield step.f_code, (step.f_globals, dict(step.f_locals), {})
-    function = _traced_function(frame)
+    function = _unwrapped(getattr(traced_function(frame)[0], "_python_function", None))
     if function is not None:
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
         held = given.get(function.__name__) or next(reversed(given.values()), {})
@@ -71,18 +71,6 @@ def _codes(frame: FrameType, model: Any) -> Iterator[tuple[CodeType, tuple[dict[
             code = getattr(method, "__code__", None)
             if code is not None and is_users(code.co_filename):
                 yield code, (method.__globals__, {"self": owner}, {})  # type: ignore[union-attr]
-
-
-def _traced_function(frame: FrameType | None) -> Any:
-    """The program's function behind the tf.function that is being traced."""
-    for _ in range(60):
-        if frame is None:
-            return None
-        held: Any = frame.f_locals.get("self")
-        if type(held).__name__ == "Function" and hasattr(held, "_python_function"):
-            return _unwrapped(held._python_function)
-        frame = frame.f_back
-    return None
 
 
 def _unwrapped(function: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 MOST_TENSORS = 12
 TARGET = re.compile(r"(y|label|target|lbl|truth)")
 MOST_FRAMES = 30
+MOST_FRAMES_OUT = 60
 OUTERMOST = "func_graph_from_py_func"  # below it one is outside the function that is being traced
 # Operations that hand on what an activation gave.
 PASSES_ON = {"Identity", "Reshape", "Squeeze", "ExpandDims", "Cast", "StopGradient", "IdentityN"}
@@ -23,6 +24,19 @@ def frames_of_step(frame: FrameType | None) -> Iterator[FrameType]:
             return
         yield frame
         frame = frame.f_back
+
+
+def traced_function(frame: FrameType | None) -> tuple[Any, bool]:
+    """(the tf.function that is being traced, whether that was asked for by get_concrete_function)."""
+    for _ in range(MOST_FRAMES_OUT):
+        if frame is None:
+            break
+        held: Any = frame.f_locals.get("self")
+        if type(held).__name__ == "Function" and hasattr(held, "_python_function"):
+            if frame.f_code.co_name in ("__call__", "get_concrete_function"):
+                return held, frame.f_code.co_name == "get_concrete_function"
+        frame = frame.f_back
+    return None, False
 
 
 def tensors_of_step(frame: FrameType | None, graph: Any) -> dict[str, Any]:

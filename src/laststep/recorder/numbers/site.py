@@ -14,7 +14,7 @@ from laststep.recorder.guard import attempt
 from laststep.recorder.numbers.anatomy import current_rate
 from laststep.recorder.numbers.dependence import Dependence
 from laststep.recorder.numbers.kept import keep
-from laststep.recorder.numbers.tallies import Tally, bad_values
+from laststep.recorder.numbers.tallies import Tally, bad_values, short
 
 MOST_LAYERS = 100
 MOST_SAMPLES = 600  # of one site: the first ones, then one each while
@@ -83,7 +83,7 @@ class Site:
             return
         weights = self._look_at_weights(step)
         grads = dict.fromkeys(self._missing) | self._by_layer(norms)
-        told = {"site": self.number, "step": step, "loss": _short(loss), "grads": grads}
+        told = {"site": self.number, "step": step, "loss": short(loss), "grads": grads}
         told["rate"] = current_rate(self._optimizer())
         recorder.event("numbers", **told, **weights, dead=self._dead(), bad=bad or None)
 
@@ -92,25 +92,25 @@ class Site:
         squares: dict[str, float] = {}
         for at, half in halves.items():
             squares[self.layers[at]] = squares.get(self.layers[at], 0.0) + 2 * half
-        told = {layer: _short(math.sqrt(square)) for layer, square in squares.items()}
+        told = {layer: short(math.sqrt(square)) for layer, square in squares.items()}
         return dict(list(told.items())[:MOST_LAYERS])
 
     def _dead(self) -> dict[str, float]:
         """For each kernel, the share of its units that had no gradient in any look so far."""
-        return {self.names[at]: _short(float((values == 0).mean())) for at, values in self.lively.items()}
+        return {self.names[at]: short(float((values == 0).mean())) for at, values in self.lively.items()}
 
     def _look_at_weights(self, step: int) -> dict[str, Any]:
         """Norms of the weights, how far they went since the last look, whether all are finite."""
         values = self._values()
         if not values:
             return {}
-        halves = [_half_square(value) for value in values]
+        halves = [half_square(value) for value in values]
         told: dict[str, Any] = {"weights": self._by_layer(dict(enumerate(halves)))}
         broken = [name for name, half in zip(self.names, halves, strict=True) if not math.isfinite(half)]
         if broken:
             told["broken"] = broken[:20]
         if self._weights is not None and step > self._weights_step:
-            moved = [_half_square(new - old) for new, old in zip(values, self._weights, strict=True)]
+            moved = [half_square(new - old) for new, old in zip(values, self._weights, strict=True)]
             told |= {"moved": self._by_layer(dict(enumerate(moved))), "since": self._weights_step}
         if not broken:  # of what is broken nothing can be compared, and before it is what a replay wants
             self._weights, self._weights_step = values, step
@@ -133,7 +133,7 @@ class Site:
         found = {name: bad_values(values) for name, values in batch.items()}
         kept, trouble = attempt(keep, batch, self.names, self._weights)
         recorder.event(
-            "bad-number", site=self.number, step=step, loss=_short(loss),
+            "bad-number", site=self.number, step=step, loss=short(loss),
             inputs={name: told for name, told in found.items() if told},
             data={name: told for name, told in recorder.scanned().items() if told},
             kept=bool(kept), not_kept=trouble or None, weights_of=self._weights_step if self._weights else None,
@@ -160,7 +160,7 @@ def _bytes(variable: Any) -> int:
     return int(variable.dtype.size * math.prod(variable.shape.as_list()))
 
 
-def _half_square(value: Any) -> float:
+def half_square(value: Any) -> float:
     flat = value.reshape(-1)
     if flat.dtype.itemsize < 4:
         flat = flat.astype("float32")
@@ -169,7 +169,3 @@ def _half_square(value: Any) -> float:
 
 def _maximum(one: Any, two: Any) -> Any:
     return sys.modules["numpy"].maximum(one, two)
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.5g}")

@@ -84,12 +84,12 @@ class Tally:
             return told
         mean = self._sum / good
         spread = math.sqrt(max(0.0, self._squares / good - mean * mean))
-        told |= {"low": _short(self._low), "high": _short(self._high), "mean": _short(mean), "std": _short(spread)}
-        told |= {"zeros": _short(self._zeros / good), "whole": self._whole}
+        told |= {"low": short(self._low), "high": short(self._high), "mean": short(mean), "std": short(spread)}
+        told |= {"zeros": short(self._zeros / good), "whole": self._whole}
         if self._distinct is not None:
             told["distinct"] = sorted(self._distinct)
         if self._rows is not None:
-            told |= {"row_sums": [_short(value) for value in self._rows], "one_hot": self._hot}
+            told |= {"row_sums": [short(value) for value in self._rows], "one_hot": self._hot}
         return told | self._tell_columns()
 
     def _tell_columns(self) -> dict[str, Any]:
@@ -100,14 +100,14 @@ class Tally:
         count = numpy.maximum(count, 1)
         means = total / count
         stds = numpy.sqrt(numpy.maximum(0.0, squares / count - means * means))
-        told: dict[str, Any] = {"column_means": [_short(v) for v in means], "column_stds": [_short(v) for v in stds]}
+        told: dict[str, Any] = {"column_means": [short(v) for v in means], "column_stds": [short(v) for v in stds]}
         if self._column_nan.any():
             bad = numpy.flatnonzero(self._column_nan)[:20]
             told["bad_columns"] = {int(at): int(self._column_nan[at]) for at in bad}
         return told
 
 
-def _short(value: float) -> float:
+def short(value: float) -> float:
     return float(f"{value:.5g}")
 
 

@@ -9,6 +9,7 @@ import math
 import sys
 import time
 import weakref
+from dataclasses import dataclass
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -21,22 +22,24 @@ from laststep.recorder.numbers.anatomy import (
     describe_optimizer,
     find_model,
     find_optimizer,
+    path_of,
     remember_place,
+    variable_of,
 )
-from laststep.recorder.numbers.broadcast import find_in_frame, find_in_graph, find_risky
+from laststep.recorder.numbers.broadcast import find_in_frame, find_in_graph
 from laststep.recorder.numbers.cross_entropy import find_cross_entropy
 from laststep.recorder.numbers.exports import is_for_export, remember_function, watch_saving
 from laststep.recorder.numbers.frozen import look_at_frozen, watch_frozen
+from laststep.recorder.numbers.graph import find_risky
 from laststep.recorder.numbers.roles import describe_loss, guess_roles, tensors_of_step
 from laststep.recorder.numbers.sentinel import ASKED, FIRST_NORM, Sentinel
-from laststep.recorder.numbers.site import Site
+from laststep.recorder.numbers.site import Site, half_square
 from laststep.recorder.patch import after, after_new
-from laststep.recorder.probes.hand_loop import OPTIMIZERS
+from laststep.recorder.probes.hand_loop import OPTIMIZERS, TAPE
 from laststep.recorder.probes.keras_fit import cheap_number
 from laststep.recorder.runtime import is_eager, trains_alone
 
 PROBE = "numerics"
-TAPE = "tensorflow.python.eager.backprop"
 SAVE = "tensorflow.python.saved_model.save"
 LOSSES = ("keras.src.losses.loss", "tf_keras.src.losses")
 LAYERS = ("keras.src.layers.layer", "tf_keras.src.engine.base_layer")
@@ -80,7 +83,7 @@ def _applied(result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
         return
     _optimizers.add(id(optimizer))
     held = getattr(optimizer, "_trainable_variables", None) or getattr(optimizer, "_variables", None) or []
-    names = [_path(variable) for variable in held]
+    names = [path_of(variable) for variable in held]
     recorder.event("applied", optimizer=type(optimizer).__name__, variables=names[:200])
 
 
@@ -114,44 +117,51 @@ def _gradient(result: Any, tape: Any, target: Any, sources: Any, *args: Any, **k
     if eager and not _is_due(target, grads):
         return
     given = nest.flatten(sources)
-    variables = [_variable(source) for source in given]
+    variables = [variable_of(source) for source in given]
     if not variables or any(variable is None for variable in variables) or len(variables) != len(grads):
         return  # a gradient by something else than weights: a penalty, an attack
-    names = [_path(source) for source in given]
     frame = sys._getframe(3)  # the caller: our hook · the guard · the wrapper
-    look = _look_eagerly if eager else _lay
-    look(recorder, frame, names, variables, grads, target, losses)
+    taken = _Taken(frame, [path_of(source) for source in given], variables, grads, target, losses)
+    (_look_eagerly if eager else _lay)(recorder, taken)
 
 
-def _variable(source: Any) -> Any:
-    """The tf.Variable behind a source; None for a tensor."""
-    if source is None:
-        return None
-    held = source.value if hasattr(source, "path") and not callable(getattr(source, "value", None)) else source
-    return held if hasattr(held, "handle") and hasattr(held, "read_value") else None
+@dataclass(frozen=True)
+class _Taken:
+    """Gradients that were just taken: by whom, of what, by which variables."""
+
+    frame: FrameType
+    names: list[str]
+    variables: list[Any]
+    grads: list[Any]
+    loss: Any
+    losses: list[dict[str, Any]]  # that were called on the way
+
+    @functools.cached_property
+    def model(self) -> Any:
+        return find_model(self.frame, self.variables)
+
+    @functools.cached_property
+    def optimizer(self) -> Any:
+        return find_optimizer(self.frame)
 
 
-def _path(source: Any) -> str:
-    return str(getattr(source, "path", None) or source.name.partition(":")[0])
-
-
-def _lay(recorder: Any, frame: FrameType, names: list[str], variables: Any, grads: Any, loss: Any, losses: Any) -> None:
+def _lay(recorder: state.Recorder, taken: _Taken) -> None:
     tf = sys.modules["tensorflow"]
     graph = tf.compat.v1.get_default_graph()
-    if len(_sites) >= MOST_SITES or not trains_alone() or is_for_export(frame):
+    if len(_sites) >= MOST_SITES or not trains_alone() or is_for_export(taken.frame):
         return
-    remember_function(frame)
-    losses = losses or attempt(find_cross_entropy, loss)[0] or []
-    batch = _roles(tensors_of_step(frame, graph), losses, graph)
-    optimizer = find_optimizer(frame)
-    clock = _variable(getattr(optimizer, "iterations", None))
-    sentinel = Sentinel(variables, grads, loss, batch, clock)
-    met, _ = attempt(find_in_graph, loss)
-    site = _new_site(frame, names, variables, grads, optimizer, losses, met, loss)
+    remember_function(taken.frame)
+    losses = taken.losses or attempt(find_cross_entropy, taken.loss)[0] or []
+    batch = _roles(tensors_of_step(taken.frame, graph), losses, graph)
+    clock = variable_of(getattr(taken.optimizer, "iterations", None))
+    sentinel = Sentinel(taken.variables, taken.grads, taken.loss, batch, clock)
+    met, _ = attempt(find_in_graph, taken.loss)
+    risky, _ = attempt(find_risky, taken.loss)
+    site = _new_site(recorder, taken, losses, broadcast=met, risky=risky)
     with tf.init_scope():
         site.began = recorder.count - int(attempt(clock.numpy)[0] or 0) if clock is not None else 0
         attempt(site.remember_weights, recorder.count)  # before the first step
-    attempt(watch_frozen, frame, find_model(frame, variables))
+    attempt(watch_frozen, taken.frame, taken.model)
     _sites.append((site, sentinel))
     if not _stop.locked():
         _stop.acquire()
@@ -172,23 +182,18 @@ def _roles(found: dict[str, Any], losses: list[dict[str, Any]], graph: Any) -> d
     return named | {"y": target, "y_pred": prediction}
 
 
-def _new_site(
-    frame: FrameType, names: list[str], variables: Any, grads: Any, optimizer: Any, losses: Any, met: Any, loss: Any
-) -> Site:
+def _new_site(recorder: state.Recorder, taken: _Taken, losses: list[dict[str, Any]], **seen: Any) -> Site:
     global _count
-    recorder = state.current
     _count = number = _count + 1
-    missing = [name for name, grad in zip(names, grads, strict=True) if grad is None]
-    site = Site(number, names, [weakref.ref(variable) for variable in variables], missing, optimizer)
-    risky = attempt(find_risky, loss)[0] if not is_eager() else None
-    if recorder is not None:
-        recorder.event(
-            "gradients", site=number, where=users_place(frame), missing=missing[:100], step=recorder.count,
-            variables=[{"name": n, "shape": v.shape.as_list()} for n, v in zip(names[:200], variables, strict=False)],
-            losses=[loss["told"] for loss in losses[:8]], broadcast=met, risky=risky,
-            model=describe_layers(find_model(frame, variables)), optimizer=describe_optimizer(optimizer, frame),
-        )  # fmt: skip
-    return site
+    names, variables = taken.names, taken.variables
+    missing = [name for name, grad in zip(names, taken.grads, strict=True) if grad is None]
+    recorder.event(
+        "gradients", site=number, where=users_place(taken.frame), missing=missing[:100], step=recorder.count,
+        variables=[{"name": n, "shape": v.shape.as_list()} for n, v in zip(names[:200], variables, strict=False)],
+        losses=[loss["told"] for loss in losses[:8]], model=describe_layers(taken.model),
+        optimizer=describe_optimizer(taken.optimizer, taken.frame), **seen,
+    )  # fmt: skip
+    return Site(number, names, [weakref.ref(variable) for variable in variables], missing, taken.optimizer)
 
 
 def _is_due(loss: Any, grads: list[Any]) -> bool:
@@ -212,34 +217,32 @@ def _on_cpu(tensor: Any) -> bool:
     return type(tensor).__name__ == "EagerTensor" and tensor.device.endswith("CPU:0")
 
 
-def _look_eagerly(
-    recorder: Any, frame: FrameType, names: list[str], variables: Any, grads: Any, loss: Any, losses: Any
-) -> None:
+def _look_eagerly(recorder: state.Recorder, taken: _Taken) -> None:
     global _looks, _next_eager
-    if not _on_cpu(loss) or not trains_alone():
+    if not _on_cpu(taken.loss) or not trains_alone():
         _next_eager = math.inf
         return
-    key = tuple(id(variable) for variable in variables)
+    loss = float(taken.loss) if taken.loss.shape.rank == 0 else math.nan
+    key = tuple(id(variable) for variable in taken.variables)
     if key not in _eager:
         if len(_eager) >= MOST_SITES:
             return
-        met, _ = attempt(find_in_frame, float(loss) if loss.shape.rank == 0 else math.nan, frame)
-        _eager[key] = _new_site(frame, names, variables, grads, find_optimizer(frame), losses, met, loss)
+        met, _ = attempt(find_in_frame, loss, taken.frame)
+        _eager[key] = _new_site(recorder, taken, taken.losses, broadcast=met, risky=None)
     site = _eager[key]
     if site.bad:
         return
-    norms = {at: _half_square(grad) for at, grad in enumerate(grads) if grad is not None}
-    lively = {at: _liveliest(grad) for at, grad in enumerate(grads) if _is_kernel(grad)}
-    held = _roles(tensors_of_step(frame, None), losses, None)
+    norms = {at: half_square(_values(grad)) for at, grad in enumerate(taken.grads) if grad is not None}
+    lively = {at: _liveliest(grad) for at, grad in enumerate(taken.grads) if _is_kernel(grad)}
+    held = _roles(tensors_of_step(taken.frame, None), taken.losses, None)
     batch = {name: tensor.numpy() for name, tensor in held.items() if hasattr(tensor, "numpy")}
-    site.take(recorder.count + 1, float(loss) if loss.shape.rank == 0 else math.nan, norms, lively, batch)
+    site.take(recorder.count + 1, loss, norms, lively, batch)
     _looks += 1
     _next_eager = time.monotonic() + _pause(_looks)
 
 
-def _half_square(grad: Any) -> float:
-    values = (grad.values if hasattr(grad, "indices") else grad).numpy().reshape(-1).astype("float32", copy=False)
-    return float(values @ values) / 2
+def _values(grad: Any) -> Any:
+    return (grad.values if hasattr(grad, "indices") else grad).numpy()
 
 
 def _is_kernel(grad: Any) -> bool:

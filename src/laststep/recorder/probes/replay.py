@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import sys
 from types import FrameType, ModuleType
 from typing import Any
@@ -11,15 +10,12 @@ from typing import Any
 from laststep.recorder import patch, state
 from laststep.recorder.guard import attempt
 from laststep.recorder.imports import when_imported
+from laststep.recorder.numbers.anatomy import path_of
+from laststep.recorder.probes.hand_loop import FUNCTION, TAPE
+from laststep.recorder.probes.side_run import TRAINERS, leave
 from laststep.recorder.runtime import is_eager
 
 PROBE = "replay"
-TRAINERS = {
-    "keras.src.backend.tensorflow.trainer": "TensorFlowTrainer",
-    "tf_keras.src.engine.training": "Model",
-}
-FUNCTION = "tensorflow.python.eager.polymorphic_function.polymorphic_function"
-TAPE = "tensorflow.python.eager.backprop"
 EAGER_STEPS = 3  # of a loop that is not traced, before one says that it can't be stepped into
 
 _sources: list[Any] = []  # the variables by which the function that was traced takes gradients
@@ -60,7 +56,7 @@ def _fit_step(kept: Any, model: Any, args: Any, kwargs: Any) -> Any:
     data: tuple[Any, ...] = (inputs, targets[0] if len(targets) == 1 else targets or None)
     data += (tf.constant(weights[0]),) if weights else ()
     model(inputs)  # built now, if it was not
-    kept.assign([(_path(variable), variable) for variable in model.trainable_variables])
+    kept.assign([(path_of(variable), variable) for variable in model.trainable_variables])
     return lambda: model.train_step(data)
 
 
@@ -69,10 +65,6 @@ def _structure(given: Any, count: int) -> Any:
     if hasattr(given, "element_spec"):
         given = given.element_spec[0]
     return given if isinstance(given, (dict, list, tuple)) else [None] * count
-
-
-def _path(variable: Any) -> str:
-    return str(getattr(variable, "path", None) or variable.name.partition(":")[0])
 
 
 def _gradient(result: Any, tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> None:
@@ -113,7 +105,7 @@ def _function_step(kept: Any, function: Any, args: Any, kwargs: Any) -> Any:
     for at, value in zip(places, _in_order(flat, places, arrays), strict=True):
         flat[at] = tf.constant(value)
     args, kwargs = tf.nest.pack_sequence_as((args, kwargs), flat)
-    kept.assign([(_path(variable), variable) for variable in _sources])
+    kept.assign([(path_of(variable), variable) for variable in _sources])
     return lambda: function._python_function(*args, **kwargs)
 
 
@@ -140,9 +132,7 @@ def _end(prepare: Any) -> None:
     _, trouble = attempt(_replay, prepare)
     if trouble and state.current is not None:
         state.current.event("replayed", because=trouble.removeprefix("CannotReplay: "))
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(0)
+    leave()
 
 
 def _replay(prepare: Any) -> None:

@@ -52,7 +52,7 @@ def _watch(name: str, ends: float, module: ModuleType) -> None:
         patch.restore("hand_loop")  # Keras's own steps, from here on
         until = max(ends, time.time() + SHORTEST)
         guard(PROBE, lambda: Experiment(original, model, args, kwargs, where, until).run())
-        _leave()
+        leave()
 
     patch.replace(PROBE, kind, "fit", fit)
 
@@ -76,10 +76,10 @@ def _hand_step(loss: float = 0.0) -> None:
 def _unsupported(reason: str, where: Any) -> None:
     if state.current is not None:
         state.current.event("side-run", state="unsupported", because=reason, where=where)
-    _leave()
+    leave()
 
 
-def _leave() -> None:
+def leave() -> None:
     """Nothing of the program runs any more: no line after fit, no atexit, nothing is saved."""
     sys.stdout.flush()
     sys.stderr.flush()
