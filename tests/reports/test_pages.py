@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from laststep.diagnose import diagnose
 from laststep.event import Event
+from laststep.finding import Confidence, Diagnosis, Evidence, Finding, RuledOut
 from laststep.reports import json as json_report
 from laststep.reports import terminal, words
 from laststep.run import Run
@@ -40,6 +42,19 @@ def test_no_control_characters_from_the_program_reach_the_terminal() -> None:
 def test_the_answer_fits_80_columns() -> None:
     page = terminal.page(diagnose(hostile_run()), width=80)
     assert max(len(line) for line in page.splitlines()) <= 80
+
+
+def test_what_was_ruled_out_gives_way_to_what_was_found() -> None:
+    evidence = tuple(Evidence(f"number {n}", ()) for n in range(12))
+    found = Finding("It broke.", Confidence.LIKELY, evidence, rule="nan-loss", symptom="diverged")
+    also = [Finding("And this. " + "Long. " * 20, Confidence.LIKELY, evidence, rule=f"other-{n}") for n in range(3)]
+    ruled_out = tuple(RuledOut("a measurement " + "of many words " * 8, True, f"rule-{n}") for n in range(9))
+    told = Diagnosis(hostile_run(), (found, *also), ruled_out, (), "stopped")
+    short, alone = terminal.page(told), terminal.page(replace(told, findings=(found,)))
+    assert len(short.splitlines()) <= terminal.ONE_SCREEN
+    assert "And this." in short and "number 11" in short
+    assert short.count("rule-") < alone.count("rule-") == terminal.MOST_RULED_OUT
+    assert terminal.page(told, verbose=True).count("rule-") == len(ruled_out)
 
 
 def test_json_is_strict_even_with_nan() -> None:

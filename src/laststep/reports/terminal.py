@@ -14,6 +14,7 @@ from laststep.rule import all_rules
 from laststep.rules._shared import progress, stopped_by_us
 from laststep.run import Run
 
+ONE_SCREEN = 44  # lines; what was ruled out gives way
 MOST_RULED_OUT = 5
 MOST_UNCHECKED = 3
 MOST_HARMLESS = 3
@@ -87,6 +88,14 @@ def clean(text: str) -> str:
 
 def page(diagnosis: Diagnosis, width: int = 80, colour: bool = False, verbose: bool = False) -> str:
     """The whole answer. Verbose adds the other findings in full, all that was ruled out, and the stack."""
+    for ruled_out in range(MOST_RULED_OUT, 0, -1):
+        told = _page(diagnosis, width, colour, verbose, ruled_out)
+        if verbose or len(told.lines) <= ONE_SCREEN:
+            break
+    return str(told)
+
+
+def _page(diagnosis: Diagnosis, width: int, colour: bool, verbose: bool, most_ruled_out: int) -> Page:
     run = diagnosis.run
     out = Page(min(max(width, 40), 100), colour, run.cwd)
     title = f"laststep · {run.id}"
@@ -112,13 +121,13 @@ def page(diagnosis: Diagnosis, width: int = 80, colour: bool = False, verbose: b
     elif not verbose:
         _tell_others(out, diagnosis)
     _tell_harmless(out, diagnosis, verbose)
-    _tell_ruled_out(out, diagnosis, verbose)
+    _tell_ruled_out(out, diagnosis, verbose, most_ruled_out)
     if diagnosis.findings:
         _tell_changes(out, diagnosis.findings[0], diagnosis)
     if verbose:
         _tell_stack(out, diagnosis)
     _tell_more(out, diagnosis, verbose)
-    return str(out)
+    return out
 
 
 def what_happened(diagnosis: Diagnosis) -> str:
@@ -206,9 +215,9 @@ def _tell(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
 
 
 def _tell_others(out: Page, diagnosis: Diagnosis) -> None:
-    """Further findings, less those that the first one explains."""
-    known = all_rules().get(diagnosis.findings[0].rule)
-    echoes = known.outranks if known else ()
+    """Further findings, less those that another one explains."""
+    known = all_rules()
+    echoes = {rule for finding in diagnosis.findings if finding.rule in known for rule in known[finding.rule].outranks}
     others = [finding for finding in diagnosis.findings[1:] if finding.rule not in echoes]
     if others:
         out.heading("Also")
@@ -245,7 +254,7 @@ def _tell_what_to_run(out: Page, diagnosis: Diagnosis) -> None:
     out.line(("      ", ""), ("laststep run python train.py", "32"))
 
 
-def _tell_ruled_out(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
+def _tell_ruled_out(out: Page, diagnosis: Diagnosis, verbose: bool, most: int) -> None:
     if diagnosis.run.is_log and not verbose:
         return  # a log shows little that could rule anything out
     if diagnosis.findings or diagnosis.outcome in ("stopped", "crashed", "stalled") or verbose:
@@ -254,7 +263,7 @@ def _tell_ruled_out(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
         shown.sort(key=lambda item: (not item.measured, item.rule != "host-out-of-memory"))
         if shown:
             out.heading("Ruled out")
-            for item in shown if verbose else shown[:MOST_RULED_OUT]:
+            for item in shown if verbose else shown[:most]:
                 out.item(f"{item.rule}: {item.because}")
     reasons: dict[str, list[str]] = {}
     for unchecked in diagnosis.unchecked:

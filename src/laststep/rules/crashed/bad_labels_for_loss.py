@@ -15,6 +15,7 @@ from laststep.run import Run
     outranks=(
         *(*ECHOES, "shape-mismatch", "dtype-mismatch"),
         *("nan-loss", "loss-not-improving", "no-signal", "unscaled-targets", "exploding-gradients"),
+        *("learning-rate-too-high", "learning-rate-too-low"),
     )
 )
 def bad_labels_for_loss(run: Run) -> Answer:
