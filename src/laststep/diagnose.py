@@ -6,7 +6,8 @@ import dataclasses
 from collections.abc import Iterable
 from pathlib import Path
 
-from laststep.finding import Confidence, Diagnosis, Finding, RuledOut, Unchecked
+from laststep.finding import Confidence, Diagnosis, Evidence, Finding, RuledOut, Unchecked
+from laststep.proof import PROVEN, WITHDRAWN
 from laststep.rule import Need, Rule, all_rules
 from laststep.rules.stalled._stuck import stall_of
 from laststep.run import FATAL, DamagedRun, Run
@@ -47,8 +48,28 @@ def diagnose(run: Run, rules: Iterable[Rule] | None = None) -> Diagnosis:
             unchecked.append(dataclasses.replace(answer, rule=rule.name))
         else:
             ruled_out.append(dataclasses.replace(answer, rule=rule.name))
+    findings, withdrawn = _as_proven(run, findings)
+    ruled_out += withdrawn
     ranked = _rank(findings, by_name)
     return Diagnosis(run, tuple(ranked), tuple(ruled_out), tuple(unchecked), outcome(run, ranked))
+
+
+def _as_proven(run: Run, findings: list[Finding]) -> tuple[list[Finding], list[RuledOut]]:
+    """What `laststep prove` found out about them: proven, or not the cause after all."""
+    proofs = {str(proof.get("rule")): proof for proof in run.proofs}
+    kept, withdrawn = [], []
+    for finding in findings:
+        proof = proofs.get(finding.rule)
+        verdict = proof.get("verdict") if proof is not None else ""
+        told = f"tried ({proof.get('says')}): {proof.get('because')}" if proof is not None else ""
+        if verdict == WITHDRAWN:
+            withdrawn.append(RuledOut(told, measured=True, rule=finding.rule))
+            continue
+        if verdict == PROVEN:
+            evidence = (Evidence(told, run.proofs), *finding.evidence)
+            finding = dataclasses.replace(finding, confidence=Confidence.PROVEN, evidence=evidence)
+        kept.append(finding)
+    return kept, withdrawn
 
 
 def read_diagnosis(folder: Path) -> Diagnosis:

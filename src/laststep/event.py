@@ -59,9 +59,11 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "signal-sent": "the program sent a signal to itself",
         "exiting": "the interpreter reached its normal end",
         "replayed": "the bad step run again: the operation that made the first bad number, or why it could not be",
-        "side-run": "in a side run of `laststep probe`: it began, it is not supported here and why, it ended",
+        "side-run": "in a side run of `laststep probe` or `prove`: it began, it is not supported and why, it ended",
         "change": "a change of the input pipeline that the side run tries, or does not try and why",
         "turn": "steps and seconds of training on one pipeline, in one round of a side run",
+        "trained": "one training in a side run of `laststep prove`, with or without the change: its losses",
+        "proof": "what `laststep prove` found about a finding: the change that was tried, the trainings, the verdict",
         "recording-stopped": "recording ended early, and why; training went on",
     }
 )

@@ -42,12 +42,13 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Remedy:
-    """What to change. Safe means that it cannot change what the model learns."""
+    """What to change. Safe: it cannot change what the model learns. Trial: how `laststep prove` tries it."""
 
     does: str
     change: str | None = None
     where: Place | None = None
     safe: bool = False
+    trial: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,7 @@ class Run:
     now: Now | None = None
     alive: bool = False
     previous: str | None = None
+    proofs: tuple[Event, ...] = ()  # what experiments told later, the last one last
     folder: Path | None = field(default=None, compare=False)
 
     @classmethod
@@ -92,6 +93,7 @@ class Run:
             now=record.now,
             alive=_is_alive(folder, events),
             previous=next((str(e.get("previous")) for e in events if e.kind == "run" and e.get("previous")), None),
+            proofs=tuple(event for event in read_journal(folder / folders.PROOFS) if event.kind == "proof"),
             folder=folder,
         )
 

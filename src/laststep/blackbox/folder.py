@@ -15,6 +15,7 @@ SUPERVISOR_JOURNAL = "supervisor.jsonl"
 SAMPLES = "samples.jsonl"
 CONSOLE = "console"
 FAULTS = "faults"
+PROOFS = "proofs.jsonl"
 
 
 class NoSuchRun(Exception):

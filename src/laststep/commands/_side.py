@@ -36,7 +36,7 @@ def side_run(recorded: Run, folder: Path, seconds: float, asked: dict[str, str])
         process = subprocess.Popen(
             recorded.command,
             cwd=recorded.cwd,
-            env=_environment(recorded, folder, asked),
+            env=_environment(recorded, folder, asked | {"seconds": str(seconds)}),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -37,7 +37,7 @@ def run(asked: argparse.Namespace) -> int:
     print(announcement(recorded, cwd, asked.seconds), file=sys.stderr, flush=True)
     folder = Path(tempfile.mkdtemp(prefix="laststep-probe-"))
     try:
-        in_time = side_run(recorded, folder, asked.seconds, {"probe": str(asked.seconds)})
+        in_time = side_run(recorded, folder, asked.seconds, {"probe": "1"})
         return tell(asked, recorded, cwd, folder, in_time)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

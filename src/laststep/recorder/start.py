@@ -11,7 +11,8 @@ from laststep.recorder import imports, patch, state
 from laststep.recorder.guard import Unsupported, guard, on_failure
 
 _PROBES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "probes")
-_IN_A_SIDE_RUN = {"side_run.py", "exceptions.py", "exits.py", "hand_loop.py"}  # the rest would see our fits
+# The rest would see our own fits.
+_IN_A_SIDE_RUN = {"side_run.py", "untouched.py", "exceptions.py", "exits.py", "hand_loop.py"}
 
 
 def start(folder: str, restore: tuple[str, str | None] | None = None, asked: str = "") -> bool:
@@ -37,7 +38,8 @@ def start(folder: str, restore: tuple[str, str | None] | None = None, asked: str
     on_failure(_tell_failure)
     os.register_at_fork(after_in_child=_stand_aside)
     for name in sorted(os.listdir(_PROBES)):
-        if name.endswith(".py") and name != "__init__.py" and ("probe" not in recorder.asked or name in _IN_A_SIDE_RUN):
+        wanted = name in _IN_A_SIDE_RUN or not recorder.is_side_run
+        if name.endswith(".py") and name != "__init__.py" and wanted:
             guard(name[:-3], _install, name[:-3])
     return True
 

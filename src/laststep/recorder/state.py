@@ -37,7 +37,7 @@ class Recorder:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.handover: tuple[str, str | None] | None = None
-        # What a command asks of the recorder beyond recording: profile=10:20, save=1, probe=60
+        # What a command asks of the recorder beyond recording: profile=10:20, save=1, probe=1;seconds=60
         self.asked: dict[str, str] = {}
         self.at_step_end: list[Callable[[int, float, float], None]] = []  # told (number, seconds, now); empty as a rule
         self.pid = os.getpid()
@@ -63,6 +63,11 @@ class Recorder:
         self.at_first_mark: Callable[[], None] = _nothing
         self.saver: Any = None  # then what saves, once
         self.scanned: Callable[[], dict[str, Any]] = dict  # what is not finite in the arrays that fit was given
+
+    @property
+    def is_side_run(self) -> bool:
+        """The program was started again by us, for an experiment in the place of its first fit."""
+        return "probe" in self.asked or "prove" in self.asked
 
     def event(self, kind: str, **data: Any) -> None:
         if os.getpid() != self.pid:

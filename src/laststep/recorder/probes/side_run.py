@@ -1,8 +1,9 @@
-"""Only in a side run (`laststep probe`): the first fit, measured with changed pipelines; nothing follows."""
+"""Only in a side run (`laststep probe`, `prove`): the first fit becomes an experiment; nothing follows."""
 
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import sys
 import time
@@ -15,6 +16,7 @@ from laststep.recorder.guard import guard
 from laststep.recorder.imports import when_imported
 
 PROBE = "side_run"
+EXPERIMENTS = {"probe": "laststep.recorder.whatif.experiment", "prove": "laststep.recorder.proof.experiment"}
 TRAINERS = {
     "keras.src.backend.tensorflow.trainer": "TensorFlowTrainer",
     "tf_keras.src.engine.training": "Model",
@@ -27,22 +29,23 @@ _hand_steps = 0
 
 def install() -> None:
     recorder = state.current
-    if recorder is None or "probe" not in recorder.asked:
+    verb = next((verb for verb in EXPERIMENTS if recorder is not None and verb in recorder.asked), None)
+    if recorder is None or verb is None:
         return
-    from laststep.recorder.whatif import calls  # not in a usual run: there, nothing of it is even loaded
-
     recorder.hand_step = _hand_step  # type: ignore[method-assign]
-    calls.watch()
-    ends = time.time() + float(recorder.asked["probe"])
+    if verb == "probe":
+        from laststep.recorder.whatif import calls  # not in a usual run: there, nothing of it is even loaded
+
+        calls.watch()
+    ends = time.time() + float(recorder.asked["seconds"])
     for module, name in TRAINERS.items():
-        when_imported(PROBE, module, functools.partial(_watch, name, ends))
+        when_imported(PROBE, module, functools.partial(_watch, name, verb, ends))
     for module, name in UNKNOWN_TRAINERS.items():
         when_imported(PROBE, module, functools.partial(_refuse, name))
 
 
-def _watch(name: str, ends: float, module: ModuleType) -> None:
-    from laststep.recorder.whatif.experiment import Experiment
-
+def _watch(name: str, verb: str, ends: float, module: ModuleType) -> None:
+    experiment = importlib.import_module(EXPERIMENTS[verb]).Experiment
     kind = getattr(module, name)
     original = kind.fit
 
@@ -51,7 +54,7 @@ def _watch(name: str, ends: float, module: ModuleType) -> None:
         where = users_place(sys._getframe(1))
         patch.restore("hand_loop")  # Keras's own steps, from here on
         until = max(ends, time.time() + SHORTEST)
-        guard(PROBE, lambda: Experiment(original, model, args, kwargs, where, until).run())
+        guard(PROBE, lambda: experiment(original, model, args, kwargs, where, until).run())
         leave()
 
     patch.replace(PROBE, kind, "fit", fit)
@@ -69,7 +72,7 @@ def _hand_step(loss: float = 0.0) -> None:
     global _hand_steps
     _hand_steps += 1
     if _hand_steps >= HAND_STEPS:
-        reason = "it trains in a loop of its own, not with fit, and such a loop can't be run on another pipeline"
+        reason = "it trains in a loop of its own, not with fit, and such a loop can't be entered from outside"
         _unsupported(reason, users_place(sys._getframe(1)))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
@@ -23,6 +25,7 @@ class Bad:
     seen: str
     change: str
     doubted: bool = False
+    trial: Mapping[str, Any] | None = None
 
 
 def silent_labels(run: Run) -> Finding | None:
@@ -47,7 +50,7 @@ def _finding(run: Run, output: Output, bad: Bad) -> Finding:
         cause=bad.cause,
         confidence=sure,
         evidence=(Evidence(bad.seen, output.events), *learning.evidence),
-        remedies=(Remedy("Give the loss labels that it can take", bad.change, fit_place(run)),),
+        remedies=(Remedy("Give the loss labels that it can take", bad.change, fit_place(run), trial=bad.trial),),
         where=target_place(run) or output.site.place,
     )
 
@@ -75,7 +78,8 @@ def _for_sparse(output: Output, low: float, high: float) -> Bad | None:
     shown = ", ".join(words.value(round(value, 4)) for value in distinct[:5])
     seen = f"labels between {words.value(low)} and {words.value(high)}" + (f": {shown} …" if shown else "")
     cause = f"The class numbers {scaled}: {output.loss} cuts them off, to {words.value(int(high))} at most."
-    return Bad(cause, seen, "scale x only; y stays 0, 1, 2 …")
+    trial = {"affine": [255.0, ROUNDING]} if by_255 and high <= 1 else None
+    return Bad(cause, seen, "scale x only; y stays 0, 1, 2 …", trial=trial)
 
 
 def _for_rows(output: Output, low: float, high: float) -> Bad | None:
@@ -93,11 +97,12 @@ def _for_rows(output: Output, low: float, high: float) -> Bad | None:
         return Bad(cause, f"{span}; a row of zeros teaches nothing", "count the classes from 0", not unused)
     if binary:
         cause = f"Targets name several classes at once, and {output.loss} wants exactly one."
-        return Bad(cause, span, 'Dense(…, activation="sigmoid"), loss="binary_crossentropy"', True)
+        trial = {"output": {"activation": "sigmoid"}, "loss": "binary_crossentropy"}
+        return Bad(cause, span, 'Dense(…, activation="sigmoid"), loss="binary_crossentropy"', True, trial)
     cause = f"The rows of the targets do not sum to 1: {output.loss} wants a distribution over the classes."
     seen = f"{span}, values from {words.value(low)} to {words.value(high)}"
     hot = low >= 0 and (number(output.y, "zeros") or 0.0) >= 1 - 1 / (output.units or 2) - ROUNDING
-    return Bad(cause, seen, "one-hot rows: keras.utils.to_categorical(y)", hot)
+    return Bad(cause, seen, "one-hot rows: keras.utils.to_categorical(y)", hot, {"targets": "distribution"})
 
 
 def _for_binary(output: Output, low: float, high: float) -> Bad | None:
@@ -110,4 +115,6 @@ def _for_binary(output: Output, low: float, high: float) -> Bad | None:
     changes = {(-1.0, 1.0): "y = (y + 1) / 2", (1.0, 2.0): "y = y - 1", (0.0, 255.0): "y = y / 255"}
     change = changes.get((two[0], two[1]), "y = (y > threshold)") if two else "targets between 0 and 1, or another loss"
     cause = f"The targets are {given}, and {output.loss} wants 0 to 1: its loss has no lowest value."
-    return Bad(cause, f"targets from {words.value(low)} to {words.value(high)}", change)
+    moves = {"y = (y + 1) / 2": [0.5, 0.5], "y = y - 1": [1.0, -1.0], "y = y / 255": [1 / 255, 0.0]}
+    trial = {"affine": moves[change]} if change in moves else None
+    return Bad(cause, f"targets from {words.value(low)} to {words.value(high)}", change, trial=trial)

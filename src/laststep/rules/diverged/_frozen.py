@@ -23,7 +23,8 @@ def none_to_train(run: Run, learning: Learning) -> Finding | None:
     unknown = warned is not None and model.get("parameters") == 0
     thawed = warned is None and bool(model.get("trainable"))
     cause = "No weight of the model can be trained: all its layers are frozen."
-    remedy = Remedy("Freeze only what shall stay as it is", "base.trainable = False  # not the whole model")
+    remedy = Remedy("Freeze only what shall stay as it is", "base.trainable = False  # not the whole model",
+                    trial={"trainable": True})  # fmt: skip
     if unknown:
         cause = "Keras knows of no weights in this model: those of its layers were made behind its back."
         remedy = Remedy("Make a layer's weights with", "self.w = self.add_weight(shape=…)")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from laststep.reports import words
 from laststep.rules.diverged._learning import Learning
@@ -21,6 +23,7 @@ class Wrong:
     seen: str
     change: str
     beyond_doubt: bool = False
+    trial: Mapping[str, Any] | None = None
 
 
 def by_itself(output: Output) -> Wrong | None:
@@ -29,11 +32,12 @@ def by_itself(output: Output) -> Wrong | None:
         seen = f"{output.named} has one unit and softmax, loss {output.loss}"
         cause = "The last layer is one unit with softmax: the softmax of one number is always 1."
         change = "Dense(1)" if output.kind == "regression" else 'Dense(1, activation="sigmoid")'
-        return Wrong(cause, seen, change, True)
+        return Wrong(cause, seen, change, True, _activate(output, "linear" if change == "Dense(1)" else "sigmoid"))
     if output.units == 1 and output.kind == "categorical":
         cause = f"{output.loss} compares classes, and the model has one output: the loss is 0 whatever it says."
         seen = f"predictions {_shape(output)}, loss {output.loss}"
-        return Wrong(cause, seen, 'model.compile(…, loss="binary_crossentropy")', True)
+        trial = _activate(output, "sigmoid") | {"loss": "binary_crossentropy"}
+        return Wrong(cause, seen, 'model.compile(…, loss="binary_crossentropy")', True, trial)
     return None
 
 
@@ -60,7 +64,8 @@ def _twice(output: Output) -> Wrong | None:
     if squeezed and output.is_tensorflows:
         cause = f"The loss takes raw numbers (logits), and the last layer has {output.activation} already."
         seen = f"{output.loss} gets what a {output.activation} made"
-        return Wrong(cause, seen, f"Dense({output.units})  # without activation", output.activation == "softmax")
+        sure = output.activation == "softmax"
+        return Wrong(cause, seen, f"Dense({output.units})  # without activation", sure, _activate(output, "linear"))
     undone = squeezed and "16" not in output.said_dtype
     low, high, mean = (number(output.said, name) for name in ("low", "high", "mean"))
     if undone or low is None or high is None or mean is None:
@@ -69,7 +74,7 @@ def _twice(output: Output) -> Wrong | None:
         return None
     seen = f"the predictions lie between {words.value(low)} and {words.value(high)}, and each row sums to 1"
     cause = "The loss was told from_logits=True and gets probabilities: softmax is applied twice."
-    return Wrong(cause, seen, f"{_class(output)}(from_logits=False)", True)
+    return Wrong(cause, seen, f"{_class(output)}(from_logits=False)", True, {"loss": {"from_logits": False}})
 
 
 def _no_probabilities(output: Output) -> Wrong | None:
@@ -84,13 +89,14 @@ def _no_probabilities(output: Output) -> Wrong | None:
     what = {"linear": "no activation", "": "an output of its own"}.get(output.activation, output.activation)
     cause = f"{output.loss} wants probabilities, and the last layer has {what}"
     if low is None or high is None:
-        return Wrong(f"{cause}.", f"{output.named} has {what}", change) if output.activation == "tanh" else None
+        wrong = Wrong(f"{cause}.", f"{output.named} has {what}", change, False, _activate(output, right))
+        return wrong if output.activation == "tanh" else None
     normalised = output.kind == "categorical" and output.activation != "relu"  # Keras divides by the sum
     if low >= -SLACK and (high <= 1 + SLACK or normalised):
         return None
     reach = f"from {words.value(low)} to {words.value(high)}"
     seen = f"{output.named} gives numbers {reach}; from_logits is not set"
-    return Wrong(f"{cause}: the predictions reach {reach}.", seen, change)
+    return Wrong(f"{cause}: the predictions reach {reach}.", seen, change, False, _activate(output, right))
 
 
 def _out_of_reach(output: Output) -> Wrong | None:
@@ -106,7 +112,8 @@ def _out_of_reach(output: Output) -> Wrong | None:
     span = f"{words.value(bottom)} to {words.value(top)}" if top < math.inf else f"{words.value(bottom)} upwards"
     reach = f"the targets reach from {words.value(low)} to {words.value(high)}"
     cause = f"The last layer's {output.activation} gives {span}, and {reach}."
-    return Wrong(cause, f"{reach}, mean {words.value(mean)}", f"Dense({output.units or 1})  # without activation")
+    change, trial = f"Dense({output.units or 1})  # without activation", _activate(output, "linear")
+    return Wrong(cause, f"{reach}, mean {words.value(mean)}", change, False, trial)
 
 
 def where_it_fails(output: Output, learning: Learning) -> Wrong | None:
@@ -115,14 +122,22 @@ def where_it_fails(output: Output, learning: Learning) -> Wrong | None:
         return None
     if output.kind == "binary" and output.activation in ("relu", "tanh"):
         cause = f"The last layer has {output.activation}, and {output.loss} wants a probability."
-        return Wrong(cause, f"{output.named} has {output.activation}", 'activation="sigmoid"')
+        seen = f"{output.named} has {output.activation}"
+        return Wrong(cause, seen, 'activation="sigmoid"', False, _activate(output, "sigmoid"))
     if output.kind in ("sparse", "categorical") and output.activation == "softmax" and output.from_logits:
         cause = "The loss was told from_logits=True, and the last layer has softmax."
-        return Wrong(cause, f"{output.named} has softmax, loss {output.loss}", f"{_class(output)}(from_logits=False)")
+        seen = f"{output.named} has softmax, loss {output.loss}"
+        return Wrong(cause, seen, f"{_class(output)}(from_logits=False)", False, {"loss": {"from_logits": False}})
     if output.kind in ("sparse", "categorical") and output.activation in ("sigmoid", "relu", "tanh"):
         cause = f"One of {output.units} classes is asked for, and the last layer has {output.activation}."
-        return Wrong(cause, f"{output.named} has {output.activation}, loss {output.loss}", 'activation="softmax"')
+        seen = f"{output.named} has {output.activation}, loss {output.loss}"
+        return Wrong(cause, seen, 'activation="softmax"', False, _activate(output, "softmax"))
     return None
+
+
+def _activate(output: Output, activation: str) -> dict[str, Any]:
+    """The last layer with another activation, as `laststep prove` tries it."""
+    return {"output": {"activation": activation, "layer": output.layer.get("name")}}
 
 
 def _class(output: Output) -> str:

@@ -13,7 +13,8 @@ MOST = 0.9
 LOOKS = 5
 TOO_LONG = 3.0  # times the length that Keras would have drawn
 SQUASHING = ("sigmoid", "tanh", "softsign")
-LEAKY = Remedy("Let silent units come back", 'activation="leaky_relu" (or "elu", "gelu")')
+LEAKY = Remedy("Let silent units come back", 'activation="leaky_relu" (or "elu", "gelu")',
+               trial={"hidden": {"activation": "leaky_relu", "from": ["relu"]}})  # fmt: skip
 START = Remedy("Look at what goes into this layer: its biases, its threshold, the sign and the scale of its inputs")
 
 

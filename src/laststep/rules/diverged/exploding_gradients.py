@@ -11,9 +11,11 @@ from laststep.rules.diverged._growth import blown_up, first_bad, grew
 from laststep.rules.diverged._numbers import SYMPTOMS, Site, bad_site, numbers_in, tell
 from laststep.run import Run
 
-CLIP = Remedy("Clip the gradients", "clipnorm=1.0 in the optimizer, or tf.clip_by_global_norm in a loop of your own")
+CLIP = Remedy("Clip the gradients", "clipnorm=1.0 in the optimizer, or tf.clip_by_global_norm in a loop of your own",
+              trial={"clipnorm": 1.0})  # fmt: skip
 START = Remedy("Draw the weights for the layer's size, as Keras does when not asked otherwise",
-               'kernel_initializer="glorot_uniform" ("he_normal" for relu)')  # fmt: skip
+               'kernel_initializer="glorot_uniform" ("he_normal" for relu)',
+               trial={"hidden": {"initializer": "glorot_uniform"}})  # fmt: skip
 NORMALISE = Remedy("In deep stacks put BatchNormalization or LayerNormalization between the layers")
 TOO_LONG = 3.0  # times the length that Keras would have drawn
 

@@ -10,11 +10,12 @@ from laststep.rules.diverged._numbers import HALF, SYMPTOMS, Site, bad_site
 from laststep.run import Run
 
 FLOAT32 = Remedy("Compute what becomes large (sums, exp, squares, the last layer, the loss) in float32",
-                 'Dense(…, dtype="float32"), tf.cast(…, "float32")')  # fmt: skip
+                 'Dense(…, dtype="float32"), tf.cast(…, "float32")', trial={"precision": "float32"})  # fmt: skip
 SCALE = Remedy("Scale the loss: small gradients stay, and a step that overflows is skipped",
                "keras.optimizers.LossScaleOptimizer(optimizer), with optimizer.scale_loss(loss)")  # fmt: skip
 BFLOAT = Remedy("Or take bfloat16, which reaches as far as float32",
-                'keras.mixed_precision.set_global_policy("mixed_bfloat16")')  # fmt: skip
+                'keras.mixed_precision.set_global_policy("mixed_bfloat16")',
+                trial={"precision": "mixed_bfloat16"})  # fmt: skip
 
 
 @rule(needs=("recorder",), outranks=SYMPTOMS)

@@ -12,7 +12,8 @@ from laststep.rules.diverged._numbers import SYMPTOMS, Site, bad_site, number
 from laststep.run import Run
 
 GUARD = Remedy("Keep what goes into log, sqrt and a division away from 0",
-               "tf.math.log(x + 1e-7), tf.sqrt(tf.maximum(x, 1e-12)), tf.math.divide_no_nan(a, b)")  # fmt: skip
+               "tf.math.log(x + 1e-7), tf.sqrt(tf.maximum(x, 1e-12)), tf.math.divide_no_nan(a, b)",
+               trial={"guard": True})  # fmt: skip
 LOGITS = Remedy("Use Keras's own cross-entropy with from_logits=True: it never takes the logarithm of 0")
 WHERE = Remedy("tf.where does not help a gradient: make the value safe before the operation, not after it")
 CROSS_ENTROPIES = ("binary_crossentropy", "categorical_crossentropy", "sparse_categorical_crossentropy")

@@ -67,12 +67,13 @@ def _finding(run: Run, site: Site, look: Event, sign: str, evidence: list[Eviden
     evidence = [Evidence(told, (look,)), *evidence]
     if stride == stride:
         evidence.append(Evidence(f"an update changed the weights by {stride:.0%} of their length", (look,)))
-    value = _try(site, rate, stride)
+    value = float(f"{_try(site, rate, stride):.1g}")
+    trial = {"learning_rate": value}
     return Finding(
         cause=f"The learning rate of {tell(rate)} is too high: {sign}.",
         confidence=sureness(site),
         evidence=(*evidence, progress(run)),
-        remedies=(Remedy("Take a lower learning rate", f"learning_rate={value:.1g}", site.rate_set_at),),
+        remedies=(Remedy("Take a lower learning rate", f"learning_rate={value}", site.rate_set_at, trial=trial),),
         where=site.rate_set_at,
     )
 

@@ -114,14 +114,16 @@ def _finding(run: Run, site: Site, trouble: Evidence, moved: float, turned: floa
     last, highest = (rates[-1], max(rates)) if rates else (math.nan, math.nan)
     if turned is None:
         cause = f"The learning rate of {tell(highest)} is too low: all updates together are {moved:.2%} of the weights."
-        value = f"learning_rate={_try(site, highest, moved):.1g}"
-        remedy = Remedy("Take a higher learning rate", value, site.rate_set_at)
+        value = float(f"{_try(site, highest, moved):.1g}")
+        trial = {"learning_rate": value}
+        remedy = Remedy("Take a higher learning rate", f"learning_rate={value}", site.rate_set_at, trial=trial)
     else:
         cause = f"The learning rate came down to {tell(last)} before anything was learnt."
         held = _plateau(run)
         turns = f"ReduceLROnPlateau watches {held.get('monitor')} with mode={held.get('mode')!r}"
         told = turns if held else "a schedule counts steps, not epochs"
-        remedy = Remedy(f"Look at what lowers the rate: {told}", None, site.rate_set_at)
+        stays = {"learning_rate": highest, "says": f"The rate stays at {tell(highest)}"}
+        remedy = Remedy(f"Look at what lowers the rate: {told}", None, site.rate_set_at, trial=None if held else stays)
     told = f"the rate was {tell(highest)} at most, {tell(last)} in the end; Keras takes {tell(site.default_rate)}"
     evidence = [trouble, Evidence(told, site.looks[-1:], tuple(rates))]
     if turned is None:

@@ -73,7 +73,7 @@ def _finding(
         cause=f"Targets and predictions of shapes {_shape(one)} and {_shape(two)} were stretched against each other.",
         confidence=Confidence.CERTAIN if columns else Confidence.LIKELY,
         evidence=(Evidence(f"{_shape(one)} met {_shape(two)} in the loss{made}", (site.told,)), *learning.evidence),
-        remedies=(Remedy(does, change, where),),
+        remedies=(Remedy(does, change, where, trial=None if columns else {"targets": "as predicted"}),),
         where=where,
     )
 

@@ -21,7 +21,8 @@ from laststep.rules.diverged._trouble import sureness, trouble_of
 from laststep.run import Run
 
 SCALE = Remedy("Bring each feature to a mean of 0 and a spread of 1 (pictures: divide by 255)",
-               "layer = keras.layers.Normalization(); layer.adapt(x); make it the model's first layer")  # fmt: skip
+               "layer = keras.layers.Normalization(); layer.adapt(x); make it the model's first layer",
+               trial={"inputs": "scaled"})  # fmt: skip
 
 
 @rule(needs=("recorder",), outranks=(*SYMPTOMS, "vanishing-gradients"))

@@ -14,7 +14,7 @@ from laststep.rules.diverged._trouble import sureness, trouble_of
 from laststep.run import Run
 
 SCALE = Remedy("Train on scaled targets and turn the predictions back",
-               "y = (y - y.mean()) / y.std()")  # fmt: skip
+               "y = (y - y.mean()) / y.std()", trial={"targets": "scaled"})  # fmt: skip
 LOG = Remedy("Targets that span powers of ten: train on their logarithm", "y = np.log(y)")
 
 

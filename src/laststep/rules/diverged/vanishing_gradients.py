@@ -14,12 +14,14 @@ from laststep.run import Run
 
 FAINT = 1e-3  # of the layer that has most; between neighbours in a network that learns it is a tenth at worst
 SQUASHING = ("sigmoid", "tanh", "softsign", "hard_sigmoid", "hard_tanh")
-RELU = Remedy("Take relu (with he_normal) or another activation that does not flatten out", 'activation="relu"')
+RELU = Remedy("Take relu (with he_normal) or another activation that does not flatten out", 'activation="relu"',
+              trial={"hidden": {"activation": "relu", "initializer": "he_normal", "from": ["sigmoid", "tanh"]}})
 NORMALISE = Remedy("Put BatchNormalization between the layers, or connections that skip some of them")
 SERIES = 15  # steps of time
 LONG_MEMORY = Remedy("Take an LSTM or a GRU, which can keep a value over a long series", "keras.layers.LSTM(units)")
 DRAW = Remedy("Draw the weights for the layer's size, as Keras does when not asked otherwise",
-              'kernel_initializer="glorot_uniform"')  # fmt: skip
+              'kernel_initializer="glorot_uniform"',
+              trial={"hidden": {"initializer": "glorot_uniform"}})  # fmt: skip
 
 
 @rule(needs=("recorder",), outranks=SYMPTOMS)

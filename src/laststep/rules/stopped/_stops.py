@@ -67,7 +67,8 @@ def without_their_metric(run: Run) -> str:
     fit, names = run.fit, metrics_of(run.fit)
     callbacks = (fit.began.get("callbacks") or []) if fit else []
     for callback in callbacks:
-        monitor = (callback.get("values") or {}).get("monitor")
+        values = callback.get("values") or {}
+        monitor = values.get("monitor") if values.get("save_best_only") is not False else None  # that one asks nothing
         if isinstance(monitor, str) and names and monitor not in names and not callback.get("users"):
             told = f"{callback['class']} watches {monitor!r}, which this fit does not have, and so does nothing"
             return f"{told}; it has {', '.join(names)}"

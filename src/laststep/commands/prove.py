@@ -1,0 +1,117 @@
+"""try the first finding's remedy: a short training with and without it, from the same start"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from laststep.blackbox.folder import PROOFS, find_run
+from laststep.commands._side import last_words, side_run, why_not
+from laststep.diagnose import diagnose
+from laststep.finding import Confidence, Finding, Remedy
+from laststep.proof import OPEN, Proof, read_proof
+from laststep.run import DamagedRun, Run
+from laststep.settings import read_settings
+
+EXAMPLES = (
+    "laststep prove                  of the newest run here",
+    "laststep prove --seconds 180    longer, for trainings that take their time",
+)
+SECONDS = 60
+OTHERS = {"input-starved": "laststep probe", "invalid-loss-math": "laststep replay"}
+OTHER_LOSS = ("loss", "targets", "affine")  # with these, the losses of the two arms are not the same thing
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", nargs="?", help="a run's id, its beginning, or a run folder (default: the newest)")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help=f"how long it may train (default: {SECONDS})")
+    parser.add_argument("--json", action="store_true", help="for programs, on standard output")
+    parser.add_argument("--dir", help="where the run folders are")
+
+
+def run(asked: argparse.Namespace) -> int:
+    recorded = Run.load(find_run(asked.run, read_settings({"dir": asked.dir}).dir))
+    found = diagnose(recorded).findings[:1]
+    remedy = next((remedy for finding in found for remedy in finding.remedies if remedy.trial), None)
+    refusal = why_not(recorded) or _nothing_to_prove(recorded, found, remedy)
+    if refusal or remedy is None:
+        print(f"laststep: {refusal}", file=sys.stderr)
+        return 2
+    print(_announcement(recorded, asked.seconds), file=sys.stderr, flush=True)
+    folder = Path(tempfile.mkdtemp(prefix="laststep-prove-"))
+    try:
+        (folder / "plan.json").write_text(json.dumps(_plan(recorded, remedy)))
+        in_time = side_run(recorded, folder, asked.seconds, {"prove": str(folder / "plan.json")})
+        return _tell(asked, recorded, found[0], remedy, folder, in_time)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _nothing_to_prove(recorded: Run, found: tuple[Finding, ...], remedy: Remedy | None) -> str:
+    if not found:
+        return f"{recorded.id} has no finding: there is nothing to prove"
+    if remedy is None:
+        rule = found[0].rule
+        other = f"; `{OTHERS[rule]}` looks further" if rule in OTHERS else ""
+        return f"the remedy of {rule} can't be tried by itself{other}"
+    return ""
+
+
+def _announcement(recorded: Run, seconds: float) -> str:
+    place = "" if Path(recorded.cwd) == Path.cwd() else f" (in {recorded.cwd})"
+    return (
+        f"laststep: starting it again for about {seconds:.0f} s: {' '.join(recorded.command)}{place}\n"
+        "laststep: what it does before its first fit is done again, nothing after it; its callbacks are left out"
+    )
+
+
+def _plan(recorded: Run, remedy: Remedy) -> dict[str, Any]:
+    bad = recorded.first("bad-number")
+    steps = recorded.steps[-1].number if recorded.steps else 0
+    return {"trial": dict(remedy.trial or {}), "bad_step": bad.get("step") if bad else None, "steps": steps}
+
+
+def _tell(
+    asked: argparse.Namespace, recorded: Run, finding: Finding, remedy: Remedy, folder: Path, in_time: bool
+) -> int:
+    from laststep.commands.why import terminal_settings
+    from laststep.reports import prove, words
+
+    try:
+        side = Run.load(folder)
+    except DamagedRun:
+        print(f"laststep: the side run left no record; its last words:\n{last_words(folder)}", file=sys.stderr)
+        return 2
+    trial = remedy.trial or {}
+    says = str(trial.get("says") or f"{remedy.does}{f': {remedy.change}' if remedy.change else ''}")
+    certain, same_loss = finding.confidence is Confidence.CERTAIN, not any(name in trial for name in OTHER_LOSS)
+    proof = read_proof(side, finding.rule, says, certain, recorded.has("bad-number"), same_loss)
+    _keep(recorded, proof)
+    if asked.json:
+        print(prove.as_json(recorded, proof))
+    else:
+        width, colour = terminal_settings(sys.stdout)
+        place = words.place(remedy.where or finding.where, recorded.cwd)
+        sys.stdout.write(prove.page(recorded, proof, place, width, colour))
+    if not side.has("side-run"):
+        late = "" if in_time else "it did not come to a fit in time and was stopped; "
+        print(f"laststep: {late}the last words of the side run:\n{last_words(folder)}", file=sys.stderr)
+    return 1 if proof.verdict == OPEN else 0
+
+
+def _keep(recorded: Run, proof: Proof) -> None:
+    """Beside the run, so that `laststep why` knows it from now on. Where that can't be written, it is only shown."""
+    from laststep.blackbox.journal import JournalWriter
+
+    if proof.verdict == OPEN or recorded.folder is None:
+        return
+    journal = JournalWriter(recorded.folder / PROOFS, "prove")
+    journal.write("proof", proof.told)
+    if journal.stopped:
+        print(f"laststep: it could not be kept beside the run ({journal.stopped})", file=sys.stderr)
+    journal.close()

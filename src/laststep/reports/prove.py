@@ -1,0 +1,63 @@
+"""What an experiment told → one screen at 80 columns, or JSON."""
+
+from __future__ import annotations
+
+import json
+
+from laststep.proof import OPEN, PROVEN, Proof, Training
+from laststep.reports import words
+from laststep.reports.terminal import Page
+from laststep.run import Run
+
+COLOURS = {PROVEN: "1;32", OPEN: "1;33"}
+MEANS = "learnt: 0 is as good as one constant answer, 1 is perfect."
+
+
+def page(run: Run, proof: Proof, place: str, width: int = 80, colour: bool = False) -> str:
+    out = Page(min(max(width, 60), 100), colour, run.cwd)
+    out.line((f"laststep prove · {run.id}", "2"))
+    out.text(" ".join(run.command), "", "")
+    out.heading("Tried", proof.rule)
+    out.text(f"{proof.says}{f' ({place})' if place else ''}.")
+    if proof.rounds:
+        before, after = ([pair[at] for pair in proof.rounds] for at in (0, 1))
+        out.text(f"From the same start, on the same batches, {words.count(len(proof.rounds), 'round')}.")
+        out.blank()
+        _tell_arm(out, "as it is", before)
+        _tell_arm(out, "changed", after)
+        if before[0].skill or after[0].skill:
+            out.text(MEANS)
+    out.heading("Result")
+    out.line(("  ", ""), (proof.verdict, COLOURS.get(proof.verdict, "1")))
+    out.text(f"{proof.because[:1].upper()}{proof.because[1:]}.")
+    return str(out)
+
+
+def _tell_arm(out: Page, name: str, trainings: list[Training]) -> None:
+    """The first round's curve, and in words how each round ended."""
+    curve = words.curve([value for value in trainings[0].losses if value == value and abs(value) < 1e30])
+    out.line((f"  {name:<10}", "1"), (f"loss {curve}" if curve else "", "36"))
+    raised = next((training.raised for training in trainings if training.raised), "")
+    if raised:
+        out.text(f"raised {raised.splitlines()[0][:160]}", " " * 12, " " * 12)
+    elif any(training.bad is not None for training in trainings):
+        steps = [f"{training.bad:,}" if training.bad is not None else "never" for training in trainings]
+        out.text(f"a number broke in step {_listed(steps)}", " " * 12, " " * 12)
+    good = [training for training in trainings if training.bad is None]
+    if good:
+        ends = [words.value(training.losses[-1]) for training in good if training.losses]
+        told = f"loss {words.value(good[0].losses[0])} → {_listed(ends)} after {words.count(good[0].steps, 'step')}"
+        out.text(told, " " * 12, " " * 12)
+    learnt = [f"{training.skill[-1][1]:.2f}" for training in good if training.skill]
+    if learnt:
+        out.text(f"learnt {good[0].skill[0][1]:.2f} → {_listed(learnt)}", " " * 12, " " * 12)
+
+
+def _listed(values: list[str]) -> str:
+    """Each once, in the order of the rounds."""
+    kept = list(dict.fromkeys(values))
+    return kept[0] if len(kept) == 1 else f"{', '.join(kept[:-1])} and {kept[-1]}"
+
+
+def as_json(run: Run, proof: Proof) -> str:
+    return json.dumps({"run": run.id, **proof.told}, ensure_ascii=False)
