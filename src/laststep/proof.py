@@ -96,7 +96,7 @@ def _judge(before: Training, after: Training, had_bad: bool, same_loss: bool, en
     if after.bad is not None:
         return NO_HELP
     if before.bad is not None:
-        return HELPS if after.steps > before.bad else TOO_SHORT
+        return HELPS if after.steps >= before.bad else TOO_SHORT
     if before.skill and after.skill:
         with_it, without, least = after.learnt, before.learnt, LEARNT
         apart = after.skill[-1][1] - before.skill[-1][1]

@@ -9,6 +9,8 @@ from typing import Any
 
 from laststep.recorder.frames import parse_source, place
 
+MOST_STAGES = 5
+SOURCES = ("from_tensor_slices", "from_tensors")
 PRECISION = ("set_global_policy", "set_dtype_policy", "set_floatx")
 
 
@@ -19,14 +21,38 @@ def where_given(frame: FrameType | None, method: str, argument: str, position: i
     for call in _calls(frame.f_code.co_filename):
         end = call.end_lineno or call.lineno
         if _name(call) == method and call.lineno <= frame.f_lineno <= end:
-            given = next((word.value for word in call.keywords if word.arg == argument), None)
-            given = given or (call.args[position] if len(call.args) > position else None)
+            named = {word.arg: word.value for word in call.keywords}
+            given = named.get(argument) or (call.args[position] if len(call.args) > position else None)
+            first = call.args[0] if call.args else named.get("x")
+            if given is None and isinstance(first, ast.Name):
+                given = _in_dataset(frame.f_code.co_filename, first, position)
             return _last_set(frame, given) if isinstance(given, ast.Name) else None
     return None
 
 
+def _in_dataset(filename: str, name: ast.Name, position: int) -> ast.expr | None:
+    """What the source of a tf.data pipeline was given in this place: from_tensor_slices((x, y)), some stages before."""
+    for _ in range(MOST_STAGES):
+        known = [setting for setting in _settings(filename) if setting[1] == name.id and setting[0] < name.lineno]
+        value = max(known, key=_line)[2] if known else None
+        calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)] if value is not None else []
+        pair = next((call.args[0] for call in calls if _name(call) in SOURCES and call.args), None)
+        if pair is not None:
+            return pair.elts[position] if isinstance(pair, ast.Tuple) and len(pair.elts) > position else None
+        roots = [call.func.value for call in calls if isinstance(call.func, ast.Attribute)]
+        before = next((root for root in roots if isinstance(root, ast.Name)), None)
+        if before is None:
+            return None
+        name = before
+    return None
+
+
+def _line(setting: tuple[int, str, ast.expr | None]) -> int:
+    return setting[0]
+
+
 def _last_set(frame: FrameType, name: ast.Name) -> Any:
-    lines = [line for line, known in _settings(frame.f_code.co_filename) if known == name.id and line < name.lineno]
+    lines = [line for line, known, _ in _settings(frame.f_code.co_filename) if known == name.id and line < name.lineno]
     return place(frame.f_code.co_filename, max(lines)) if lines else None
 
 
@@ -57,9 +83,9 @@ def _calls(filename: str) -> list[ast.Call]:
 
 
 @functools.lru_cache(maxsize=8)
-def _settings(filename: str) -> list[tuple[int, str]]:
-    """(line, name) of each assignment to a name, or to a part of what it holds."""
-    found = []
+def _settings(filename: str) -> list[tuple[int, str, ast.expr | None]]:
+    """(line, name, value) of each assignment to a name, or to a part of what it holds."""
+    found: list[tuple[int, str, ast.expr | None]] = []
     for node in ast.walk(parse_source(filename)):
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         if not isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
@@ -70,5 +96,5 @@ def _settings(filename: str) -> list[tuple[int, str]]:
                 while isinstance(part, (ast.Subscript, ast.Attribute, ast.Starred)):
                     part = part.value
                 if isinstance(part, ast.Name):
-                    found.append((node.lineno, part.id))
+                    found.append((node.lineno, part.id, node.value))
     return found

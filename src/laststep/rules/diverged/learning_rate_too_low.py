@@ -122,7 +122,8 @@ def _finding(run: Run, site: Site, trouble: Evidence, moved: float, turned: floa
         held = _plateau(run)
         turns = f"ReduceLROnPlateau watches {held.get('monitor')} with mode={held.get('mode')!r}"
         told = turns if held else "a schedule counts steps, not epochs"
-        stays = {"learning_rate": highest, "says": f"The rate stays at {tell(highest)}"}
+        rate = highest or site.default_rate  # a schedule may be at 0 when it is first looked at
+        stays = {"learning_rate": rate, "says": f"The rate stays at {tell(rate)}"}
         remedy = Remedy(f"Look at what lowers the rate: {told}", None, site.rate_set_at, trial=None if held else stays)
     told = f"the rate was {tell(highest)} at most, {tell(last)} in the end; Keras takes {tell(site.default_rate)}"
     evidence = [trouble, Evidence(told, site.looks[-1:], tuple(rates))]
