@@ -51,5 +51,5 @@ def _finding(run: Run, output: Output, wrong: Wrong, learning: Learning) -> Find
         confidence=Confidence.CERTAIN if sure else Confidence.LIKELY,
         evidence=(Evidence(wrong.seen, output.events), *learning.evidence),
         remedies=(Remedy("Let the last layer and the loss fit", wrong.change, output.layer.get("where")),),
-        where=output.layer.get("where") or fit_place(run) or output.site.place,
+        where=output.layer.get("where") or fit_place(run) or output.site.where,
     )
