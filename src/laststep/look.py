@@ -8,14 +8,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from laststep.recorder.frames import users_line
+from laststep.torn import Form, each, figure, figures_by_name, rows
 
 Place = Mapping[str, Any]
-# What a look's fields must be for anybody to read them: a torn or foreign one is left out.
-NUMBERS = frozenset(
-    ("seconds", "slowest", "waiting", "cpu", "io", "step", "beat_age", "gpu_busy", "woke", "wakes", "pid", "line")
-)
-TABLES = frozenset(("pressure", "memory"))
-LISTS = frozenset(("threads", "native", "children", "peers", "frames"))
+NUMBERS = ("seconds", "slowest", "waiting", "cpu", "io", "step", "beat_age", "gpu_busy", "woke", "wakes", "pid", "line")
+FORMS: dict[str, Form] = each(figure, *NUMBERS) | each(figures_by_name, "pressure", "memory")
+FORMS |= each(rows(FORMS), "threads", "native", "children", "peers", "frames")  # which hold such fields in their turn
 IDLE = 0.05  # cores: less than this is nothing
 # The function of the standard library through which a thread waits for another one.
 WAITS = {
@@ -183,23 +181,6 @@ class Look:
     def blocked(self) -> Thread:
         """The thread on whose account nothing moves: the pipeline's Python where the step waits for that."""
         return self.feeders[0] if self.waits_for_data and self.feeders else self.main
-
-
-def tidy(told: Mapping[str, Any]) -> dict[str, Any]:
-    """The look without what is not of its kind."""
-    found: dict[str, Any] = {}
-    for name, value in told.items():
-        if name in LISTS:
-            found[name] = [tidy(item) for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-        elif name in TABLES:
-            found[name] = {key: of for key, of in value.items() if _is_number(of)} if isinstance(value, dict) else {}
-        elif name not in NUMBERS or _is_number(value):
-            found[name] = value
-    return found
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def kind_of_wait(calls: set[str]) -> str:

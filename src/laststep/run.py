@@ -18,6 +18,7 @@ from laststep.blackbox.samples import read_samples
 from laststep.blackbox.steps import Now, Record, Step, read_steps
 from laststep.event import Event
 from laststep.logs.read import Story, story_of
+from laststep.torn import count, is_number
 
 STEPS_NAME = re.compile(r"steps\.\d+(-\d+)?")
 FATAL = frozenset({"SIGSEGV", "SIGABRT", "SIGILL", "SIGBUS", "SIGFPE", "SIGSYS", "SIGTRAP"})
@@ -38,12 +39,12 @@ class Fit:
 
     @property
     def id(self) -> int:
-        return int(self.began.get("id", 0))
+        return count(self.began.get("id"))
 
     @property
     def asked(self) -> int | None:
         asked = self.began.get("epochs")
-        return int(asked) if isinstance(asked, (int, float)) else None
+        return count(asked) if is_number(asked) else None
 
     @property
     def reached(self) -> int:
@@ -53,8 +54,8 @@ class Fit:
         last = self.epochs[-1]
         asked = self.began.get("steps")
         stopped = self.ended is not None and bool(self.ended.get("stop"))
-        cut_short = stopped and isinstance(asked, int) and int(last.get("batches") or 0) < asked
-        return int(last.get("epoch", -1)) + (0 if cut_short else 1)
+        cut_short = stopped and isinstance(asked, int) and count(last.get("batches")) < asked
+        return count(last.get("epoch", -1)) + (0 if cut_short else 1)
 
     @property
     def complete(self) -> bool:
@@ -183,7 +184,7 @@ class Run:
             mine = [e for e in self.events if e.source == source and e.time >= began.time]
             ended = next((e for e in mine if e.kind == "fit-end" and e.get("id") == number), None)
             epochs = tuple(e for e in mine if e.kind == "epoch" and e.get("fit") == number)
-            found.append(Fit(began, ended, epochs, int(began.get("initial_epoch") or 0)))
+            found.append(Fit(began, ended, epochs, count(began.get("initial_epoch"))))
         return found
 
     @property

@@ -11,7 +11,7 @@ from laststep.diagnose import diagnose
 from laststep.event import Event
 from laststep.finding import Confidence, Finding
 from laststep.rules.diverged._learning import FAILS, LEARNS, UNKNOWN, learning_of
-from laststep.rules.diverged._outputs import are_rivals
+from laststep.rules.diverged._site import are_rivals
 from laststep.run import Run
 
 HERE = {"file": "/home/me/train.py", "line": 30, "function": "<module>", "text": "model.fit(x, y)"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +11,9 @@ from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rules._shared import fit_place, target_place
 from laststep.rules.diverged._learning import LEARNS, learning_of
-from laststep.rules.diverged._outputs import Output, number, numbers, outputs
+from laststep.rules.diverged._outputs import Output, outputs
 from laststep.run import Run
+from laststep.torn import number, numbers
 
 ROUNDING = 0.01
 NOISE = 0.1  # some programs shake the labels of a GAN a little, to beyond 0 and 1
@@ -30,8 +32,8 @@ class Bad:
 
 def silent_labels(run: Run) -> Finding | None:
     for output in outputs(run):
-        low, high = number(output.y, "low"), number(output.y, "high")
-        if low is None or high is None:
+        low, high = numbers(output.y, "low", "high")
+        if not math.isfinite(high - low):
             continue
         bad = {"sparse": _for_sparse, "categorical": _for_rows, "binary": _for_binary}.get(output.kind)
         found = bad(output, low, high) if bad is not None else None
@@ -51,7 +53,7 @@ def _finding(run: Run, output: Output, bad: Bad) -> Finding:
         confidence=sure,
         evidence=(Evidence(bad.seen, output.events), *learning.evidence),
         remedies=(Remedy("Give the loss labels that it can take", bad.change, fit_place(run), trial=bad.trial),),
-        where=target_place(run) or output.site.place,
+        where=target_place(run) or output.site.where,
     )
 
 
@@ -60,8 +62,8 @@ def out_of_range(run: Run) -> tuple[Output, float] | None:
     if not run.has("bad-number"):
         return None
     for output in outputs(run):
-        low, high = number(output.y, "low"), number(output.y, "high")
-        if output.kind != "sparse" or not output.units or output.units < 2 or low is None or high is None:
+        low, high = numbers(output.y, "low", "high")
+        if output.kind != "sparse" or not output.units or output.units < 2:
             continue
         if output.y.get("whole") and (high >= output.units or low < 0):
             return output, high if high >= output.units else low
@@ -72,7 +74,7 @@ def _for_sparse(output: Output, low: float, high: float) -> Bad | None:
     """Class numbers must be whole: what is behind the point is cut off."""
     if output.y.get("whole") is not False or output.units == 1:
         return None
-    distinct = numbers(output.y.get("distinct"))
+    distinct = output.y.get("distinct", [])
     by_255 = bool(distinct) and all(abs(value * 255 - round(value * 255)) < ROUNDING for value in distinct)
     scaled = "were divided by 255 like the inputs" if by_255 and high <= 1 else "are not whole numbers"
     shown = ", ".join(words.value(round(value, 4)) for value in distinct[:5])
@@ -84,7 +86,7 @@ def _for_sparse(output: Output, low: float, high: float) -> Bad | None:
 
 def _for_rows(output: Output, low: float, high: float) -> Bad | None:
     """Each row of the classes must be a distribution."""
-    sums = numbers(output.y.get("row_sums"))
+    sums = output.y.get("row_sums", [])
     if output.units == 1 or len(sums) != 2:
         return None
     if sums[0] >= 1 - ROUNDING and sums[1] <= 1 + ROUNDING and low >= -ROUNDING:
@@ -93,7 +95,7 @@ def _for_rows(output: Output, low: float, high: float) -> Bad | None:
     span = f"rows of the targets sum to {words.value(sums[0])} up to {words.value(sums[1])}"
     if binary and sums[1] <= 1:
         cause = "Some rows of the one-hot targets are all 0: their class has no column."
-        unused = 0.0 in numbers(output.y.get("column_means"))  # as where classes are counted from 1
+        unused = 0.0 in output.y.get("column_means", [])  # as where classes are counted from 1
         return Bad(cause, f"{span}; a row of zeros teaches nothing", "count the classes from 0", not unused)
     if binary:
         cause = f"Targets name several classes at once, and {output.loss} wants exactly one."
@@ -101,7 +103,7 @@ def _for_rows(output: Output, low: float, high: float) -> Bad | None:
         return Bad(cause, span, 'Dense(…, activation="sigmoid"), loss="binary_crossentropy"', True, trial)
     cause = f"The rows of the targets do not sum to 1: {output.loss} wants a distribution over the classes."
     seen = f"{span}, values from {words.value(low)} to {words.value(high)}"
-    hot = low >= 0 and (number(output.y, "zeros") or 0.0) >= 1 - 1 / (output.units or 2) - ROUNDING
+    hot = low >= 0 and number(output.y.get("zeros")) >= 1 - 1 / (output.units or 2) - ROUNDING
     return Bad(cause, seen, "one-hot rows: keras.utils.to_categorical(y)", hot, {"targets": "distribution"})
 
 
@@ -109,7 +111,7 @@ def _for_binary(output: Output, low: float, high: float) -> Bad | None:
     """A probability: between 0 and 1."""
     if low >= -NOISE and high <= 1 + NOISE:
         return None
-    distinct = numbers(output.y.get("distinct"))
+    distinct = output.y.get("distinct", [])
     two = distinct if len(distinct) == 2 else None
     given = f"{words.value(two[0])} and {words.value(two[1])}" if two else f"{words.value(low)} to {words.value(high)}"
     changes = {(-1.0, 1.0): "y = (y + 1) / 2", (1.0, 2.0): "y = y - 1", (0.0, 255.0): "y = y / 255"}

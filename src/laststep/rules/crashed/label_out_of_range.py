@@ -75,7 +75,7 @@ def _in_silence(run: Run) -> Answer:
         confidence=Confidence.CERTAIN,
         evidence=(Evidence(f"labels go from {low} to {high}; the loss is not a number", output.events), progress(run)),
         remedies=(shift if low == "1" and value == output.units else room,),
-        where=target_place(run) or output.site.place,
+        where=target_place(run) or output.site.where,
     )
 
 

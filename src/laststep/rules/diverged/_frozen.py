@@ -7,8 +7,9 @@ import math
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rules._shared import fit_place
 from laststep.rules.diverged._learning import Learning
-from laststep.rules.diverged._outputs import table
+from laststep.rules.diverged._record import metrics_of
 from laststep.run import Fit, Run
+from laststep.torn import table
 
 NOTHING = "does not have any trainable weights"
 
@@ -45,8 +46,8 @@ def none_to_train(run: Run, learning: Learning) -> Finding | None:
 def _is_frozen(run: Run, fit: Fit) -> bool:
     """A fit of many steps without any gradient, whose loss stays where it is."""
     model, told = table(fit.began.get("model")), fit.began.get("strategy")
-    losses = [table(epoch.get("metrics")).get("loss") for epoch in fit.epochs]
-    steady = [loss for loss in losses if isinstance(loss, float) and math.isfinite(loss)]
+    losses = [metrics_of(epoch).get("loss", math.nan) for epoch in fit.epochs]
+    steady = [loss for loss in losses if math.isfinite(loss)]
     unseen = run.has("gradients") or told not in (None, "_DefaultDistributionStrategy") or fit.began.get("run_eagerly")
     if unseen or not model.get("parameters") or len(steady) < 3 or not _probe_is_there(run):
         return False

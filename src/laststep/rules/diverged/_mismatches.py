@@ -9,7 +9,8 @@ from typing import Any
 
 from laststep.reports import words
 from laststep.rules.diverged._learning import Learning
-from laststep.rules.diverged._outputs import Output, number
+from laststep.rules.diverged._outputs import Output
+from laststep.torn import numbers
 
 RANGES = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, math.inf)}
 SLACK = 0.01  # of a probability, for what rounding and smoothing do
@@ -42,7 +43,7 @@ def by_itself(output: Output) -> Wrong | None:
 
 
 def _is_always_one(output: Output) -> bool:
-    seen = number(output.said, "low"), number(output.said, "high")
+    seen = numbers(output.said, "low", "high")
     own = output.layer.get("activation") == "softmax" and 1 in (output.layer.get("units"), output.layer.get("filters"))
     return own or seen == (1.0, 1.0)
 
@@ -67,10 +68,8 @@ def _twice(output: Output) -> Wrong | None:
         sure = output.activation == "softmax"
         return Wrong(cause, seen, f"Dense({output.units})  # without activation", sure, _activate(output, "linear"))
     undone = squeezed and "16" not in output.said_dtype
-    low, high, mean = (number(output.said, name) for name in ("low", "high", "mean"))
-    if undone or low is None or high is None or mean is None:
-        return None
-    if abs(mean * output.units - 1) > 0.001 or low < 0 or high > 1 + 1e-5:
+    low, high, mean = numbers(output.said, "low", "high", "mean")
+    if undone or not (abs(mean * output.units - 1) <= 0.001 and low >= 0 and high <= 1 + 1e-5):
         return None
     seen = f"the predictions lie between {words.value(low)} and {words.value(high)}, and each row sums to 1"
     cause = "The loss was told from_logits=True and gets probabilities: softmax is applied twice."
@@ -79,7 +78,7 @@ def _twice(output: Output) -> Wrong | None:
 
 def _no_probabilities(output: Output) -> Wrong | None:
     """Numbers below 0 or above 1 where the loss wants probabilities."""
-    low, high = number(output.said, "low"), number(output.said, "high")
+    low, high = numbers(output.said, "low", "high")
     if output.activation in ("softmax", "sigmoid"):
         return None
     right = "sigmoid" if output.kind == "binary" else "softmax"
@@ -88,7 +87,7 @@ def _no_probabilities(output: Output) -> Wrong | None:
         change += f", or loss={_class(output)}(from_logits=True)"
     what = {"linear": "no activation", "": "an output of its own"}.get(output.activation, output.activation)
     cause = f"{output.loss} wants probabilities, and the last layer has {what}"
-    if low is None or high is None:
+    if not math.isfinite(high - low):
         wrong = Wrong(f"{cause}.", f"{output.named} has {what}", change, False, _activate(output, right))
         return wrong if output.activation == "tanh" else None
     normalised = output.kind == "categorical" and output.activation != "relu"  # Keras divides by the sum
@@ -101,8 +100,8 @@ def _no_probabilities(output: Output) -> Wrong | None:
 
 def _out_of_reach(output: Output) -> Wrong | None:
     """Targets of which a good part lies where the activation never comes."""
-    low, high, mean, spread = (number(output.y, name) for name in ("low", "high", "mean", "std"))
-    if output.activation not in RANGES or low is None or high is None or mean is None or spread is None:
+    low, high, mean, spread = numbers(output.y, "low", "high", "mean", "std")
+    if output.activation not in RANGES:
         return None
     bottom, top = RANGES[output.activation]
     below = low < bottom - spread / 2 and mean - spread < bottom

@@ -1,17 +1,12 @@
-"""Where gradients are taken, and what met there: each loss with its targets, its predictions and their last layer."""
+"""What met in a loss: its targets, the predictions, the last layer that made them."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from laststep.event import Event
-from laststep.finding import Place
+from laststep.rules.diverged._site import Site, Told, latest_sites
 from laststep.run import Run
-
-Told = Mapping[str, Any]
 
 SPARSE = {"sparsecategoricalcrossentropy", "sparsesoftmaxcrossentropywithlogits"}
 CATEGORICAL = {"categoricalcrossentropy", "categoricalfocalcrossentropy", "softmaxcrossentropywithlogits"}
@@ -29,44 +24,6 @@ ACTIVATIONS = {"softmax", "sigmoid", "relu", "tanh", "linear"}
 
 
 @dataclass(frozen=True)
-class Site:
-    """One place where gradients are taken, and that really ran."""
-
-    told: Event
-    looks: tuple[Event, ...]
-    batch: Event | None = None
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        return tuple(str(each.get("name")) for each in _dicts(self.told.get("variables")))
-
-    @property
-    def missing(self) -> list[str]:
-        return [str(name) for name in entries(self.told.get("missing"))]
-
-    @property
-    def losses(self) -> list[Told]:
-        return _dicts(self.told.get("losses"))
-
-    @property
-    def layers(self) -> list[Told]:
-        return _dicts(table(self.told.get("model")).get("layers"))
-
-    @property
-    def tensors(self) -> dict[str, Told]:
-        told = table(self.batch.get("tensors")) if self.batch is not None else {}
-        return {str(name): values for name, values in told.items() if isinstance(values, dict)}
-
-    @property
-    def scales_loss(self) -> bool:
-        return bool(table(self.told.get("optimizer")).get("scales_loss"))
-
-    @property
-    def place(self) -> Place | None:
-        return table(self.told.get("where")) or None
-
-
-@dataclass(frozen=True)
 class Output:
     """A loss that compared predictions with targets: its kind, the last layer, what was seen of both."""
 
@@ -75,7 +32,6 @@ class Output:
     from_logits: bool
     activation: str  # softmax, sigmoid, relu, tanh, linear; "" where that is not known
     units: int | None
-    made_by: str
     layer: Told = field(default_factory=dict)
     y: Told = field(default_factory=dict)
     said: Told = field(default_factory=dict)
@@ -96,7 +52,7 @@ class Output:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        return (self.site.told, *((self.site.batch,) if self.site.batch is not None else ()))
+        return (self.site.made, *self.site.batches[-1:])
 
     @property
     def named(self) -> str:
@@ -108,73 +64,48 @@ def plain_name(loss: str) -> str:
     return loss.lower().replace("_", "")
 
 
-def sites(run: Run) -> list[Site]:
-    """Those that ran: a function is traced once for its shapes, and that trace is never run."""
-    looks: dict[str, list[Event]] = {}
-    batches: dict[str, Event] = {}
-    for event in run.events:
-        if event.kind == "numbers":
-            looks.setdefault(str(event.get("site")), []).append(event)
-        elif event.kind == "batch":
-            batches[str(event.get("site"))] = event
-    told = {str(event.get("site")): event for event in run.all("gradients")}
-    return [Site(each, tuple(looks[name]), batches.get(name)) for name, each in told.items() if name in looks]
-
-
-def last_site(run: Run) -> Site | None:
-    """The one that was looked at last: the training that matters."""
-    return max(sites(run), key=lambda site: site.looks[-1].time, default=None)
-
-
-def are_rivals(run: Run) -> bool:
-    """Several sets of weights are trained in turns: a GAN, two optimizers. Their losses need not fall."""
-    known: dict[tuple[str, ...], list[float]] = {}
-    for site in sites(run):
-        known.setdefault(site.variables, []).extend((site.looks[0].time, site.looks[-1].time))
-    spans = sorted((min(times), max(times)) for times in known.values())
-    return any(after[0] < before[1] for before, after in itertools.pairwise(spans))
-
-
 def outputs(run: Run) -> list[Output]:
     """Of each site that ran last under its name, each loss with what it compared."""
-    latest = {site.variables: site for site in sites(run)}
-    return [output for site in latest.values() for output in _outputs_of(site)]
+    return [output for site in latest_sites(run) for output in outputs_of(site)]
 
 
-def _outputs_of(site: Site) -> list[Output]:
+def outputs_of(site: Site) -> list[Output]:
+    return [_output(site, at, told, *_compared(site, at)) for at, told in enumerate(site.losses)]
+
+
+def _output(site: Site, at: int, told: Told, y: Told, said: Told) -> Output:
+    shape, made_by = told.get("y_pred_shape", ()), str(told.get("made_by") or "")
+    units = shape[-1] if shape else None
+    layer = _layer_of(site, at, units)
+    return Output(
+        site=site,
+        loss=str(told.get("name") or ""),
+        from_logits=bool(told.get("from_logits")),
+        activation=_activation(made_by, layer),
+        units=units,
+        layer=layer,
+        y=y,
+        said=said,
+        y_shape=told.get("y_shape", ()),
+        said_shape=shape,
+        said_dtype=str(told.get("y_pred_dtype") or ""),
+    )
+
+
+def _compared(site: Site, at: int) -> tuple[Told, Told]:
+    """The targets and predictions of this loss: its own where each has some, the only ones for the last of several."""
     targets, predictions = _numbered(site.tensors, "y"), _numbered(site.tensors, "y_pred")
-    found = []
-    for at, told in enumerate(site.losses):
-        apart = len(site.losses) == len(targets)
-        y = targets[at] if apart else (targets[-1] if told is site.losses[-1] and len(targets) == 1 else {})
-        said = predictions[at] if apart and len(predictions) == len(targets) else {}
-        if not apart and y and len(predictions) == 1:
-            said = predictions[0]
-        shape = _shape(told.get("y_pred_shape"))
-        layer = _layer_of(site, at, shape[-1] if shape else None)
-        found.append(
-            Output(
-                site=site,
-                loss=str(told.get("name") or ""),
-                from_logits=bool(told.get("from_logits")),
-                activation=_activation(str(told.get("made_by") or ""), layer),
-                units=shape[-1] if shape else None,
-                made_by=str(told.get("made_by") or ""),
-                layer=layer,
-                y=y,
-                said=said,
-                y_shape=_shape(told.get("y_shape")),
-                said_shape=shape,
-                said_dtype=str(told.get("y_pred_dtype") or ""),
-            )
-        )
-    return found
+    if len(targets) == len(site.losses):
+        return targets[at], predictions[at] if len(predictions) == len(targets) else {}
+    if len(targets) != 1 or at != len(site.losses) - 1:
+        return {}, {}
+    return targets[0], predictions[0] if len(predictions) == 1 else {}
 
 
 def _numbered(tensors: dict[str, Told], role: str) -> list[Told]:
     if role in tensors:
         return [tensors[role]]
-    names = sorted((name for name in tensors if name.startswith(role + "/") and name[len(role) + 1 :].isdigit()),
+    names = sorted((name for name in tensors if name.startswith(role + "/") and name[len(role) + 1 :].isdecimal()),
                    key=lambda name: int(name.rpartition("/")[2]))  # fmt: skip
     return [tensors[name] for name in names]
 
@@ -186,38 +117,12 @@ def _activation(made_by: str, layer: Told) -> str:
     return named if named in ACTIVATIONS else ""
 
 
-def _layer_of(site: Site, at: int, units: Any) -> Told:
+def _layer_of(site: Site, at: int, units: int | None) -> Told:
     """The layer that makes this output: by its name, or the last with as many units."""
-    names = entries(table(site.told.get("model")).get("outputs"))
+    names = site.made.data["model"]["outputs"]
     named = names[at] if at < len(names) and len(names) == len(site.losses) else None
     layer = next((each for each in site.layers if each.get("name") == named), None)
     if layer is not None and layer.get("activation"):
         return layer
     fitting = [each for each in site.layers if units is not None and units in (each.get("units"), each.get("filters"))]
     return fitting[-1] if fitting else {}
-
-
-def _shape(sizes: Any) -> tuple[int | None, ...]:
-    return tuple(size if isinstance(size, int) else None for size in entries(sizes))
-
-
-def _dicts(values: Any) -> list[Told]:
-    return [each for each in entries(values) if isinstance(each, dict)]
-
-
-def entries(value: Any) -> list[Any]:
-    """A list, whatever a torn record holds in its place."""
-    return list(value) if isinstance(value, (list, tuple)) else []
-
-
-def table(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def numbers(values: Any) -> list[float]:
-    return [float(value) for value in entries(values) if isinstance(value, (int, float))]
-
-
-def number(told: Told, name: str) -> float | None:
-    value = told.get(name)
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None

@@ -8,8 +8,9 @@ from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._growth import bad_inputs, data_place, first_bad, is_late
-from laststep.rules.diverged._numbers import SYMPTOMS, Site, bad_site
+from laststep.rules.diverged._bad_step import bad_inputs, bad_site, first_bad, is_late
+from laststep.rules.diverged._scale import data_place
+from laststep.rules.diverged._site import SYMPTOMS, Site, Told
 from laststep.run import Run
 
 CALLED = {"x": "the inputs", "y": "the targets", "sample_weight": "the sample weights"}
@@ -38,9 +39,7 @@ def bad_input_values(run: Run) -> Answer:
     site = bad_site(run)
     if site is None or site.bad is None:
         return no("no step with a bad number was seen")
-    found = bad_inputs(site)
-    held = site.bad.get("data")
-    everywhere = {n: told for n, told in held.items() if isinstance(told, dict)} if isinstance(held, dict) else {}
+    found, everywhere = bad_inputs(site), dict(site.bad.data["data"])
     unseen = not site.tensors or is_late(site)  # too large to be kept, or that of a step after: the arrays tell
     if not found and not (unseen and everywhere):
         return measured(f"the data of the first bad step ({_step(site)}) is finite") if site.tensors else no("not seen")
@@ -59,7 +58,7 @@ def bad_input_values(run: Run) -> Answer:
     )
 
 
-def _evidence(site: Site, found: dict[str, Any], everywhere: dict[str, Any]) -> list[Evidence]:
+def _evidence(site: Site, found: dict[str, Told], everywhere: dict[str, Told]) -> list[Evidence]:
     assert site.bad is not None
     told = [Evidence(f"{_called(name)} as fit got them: {_places(bad, 'row')}", (site.bad,))
             for name, bad in everywhere.items()]  # fmt: skip
@@ -68,25 +67,24 @@ def _evidence(site: Site, found: dict[str, Any], everywhere: dict[str, Any]) -> 
     return told + batch
 
 
-def _places(bad: dict[str, Any], noun: str) -> str:
+def _places(bad: Told, noun: str) -> str:
     """27 of 2,880 values are NaN, in feature 3; rows 9, 28, 57 …"""
     told = f"{_count(bad)} {'is' if _many(bad) == 1 else 'are'} {_kinds(bad)}"
-    features, samples = bad.get("features") or [], bad.get("samples") or []
-    shape = bad.get("shape") or []
+    features, samples, shape = (bad.get(name, []) for name in ("features", "samples", "shape"))
     if features and shape and len(features) < shape[-1]:
         told += f", in feature {_list(features)}"
     return told + (f"; {noun} {_list(samples)}" if samples else "")
 
 
-def _many(bad: dict[str, Any]) -> int:
-    return int(bad.get("nan") or 0) + int(bad.get("inf") or 0)
+def _many(bad: Told) -> int:
+    return int(bad.get("nan", 0)) + int(bad.get("inf", 0))
 
 
-def _count(bad: dict[str, Any]) -> str:
-    return f"{_many(bad):,} of {words.count(int(bad.get('of') or 0), 'value')}"
+def _count(bad: Told) -> str:
+    return f"{_many(bad):,} of {words.count(int(bad.get('of', 0)), 'value')}"
 
 
-def _kinds(bad: dict[str, Any]) -> str:
+def _kinds(bad: Told) -> str:
     return " and ".join(word for word, key in (("NaN", "nan"), ("Inf", "inf")) if bad.get(key))
 
 

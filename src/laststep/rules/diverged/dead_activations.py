@@ -5,13 +5,14 @@ from __future__ import annotations
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, numbers_in, steady_site, tell
-from laststep.rules.diverged._trouble import trouble_of
+from laststep.rules.diverged._learning import learning_of, steady_site
+from laststep.rules.diverged._site import SYMPTOMS, Site, tell
+from laststep.rules.diverged._weights import TOO_LONG, activation_after, drawn, place_of
 from laststep.run import Run
+from laststep.torn import number
 
 MOST = 0.9
 LOOKS = 5
-TOO_LONG = 3.0  # times the length that Keras would have drawn
 SQUASHING = ("sigmoid", "tanh", "softsign")
 LEAKY = Remedy("Let silent units come back", 'activation="leaky_relu" (or "elu", "gelu")',
                trial={"hidden": {"activation": "leaky_relu", "from": ["relu"]}})  # fmt: skip
@@ -44,41 +45,42 @@ def dead_activations(run: Run) -> Answer:
     dead = _dead(site)
     if not dead:
         return measured("units of all layers have gradients")
-    trouble = trouble_of(site)
+    trouble = learning_of(run).trouble
     layer = _culprit(site, dead)
     silent = all(_is_silent(site, layer))
     if trouble is None and not silent and dead[layer] < 0.95:
         return measured("some units are silent, and it learns")
     share = dead[layer]
-    evidence = [trouble.evidence] if trouble else []
+    evidence = [trouble] if trouble else []
     told = "no unit" if share >= 1 else f"only {1 - share:.1%} of the units"
     evidence.append(Evidence(f"{told} of {layer} had a gradient in {len(site.good)} looks", site.looks[-1:]))
     others = [name for name in dead if name != layer]
     if others:
         evidence.append(Evidence(f"{', '.join(others[:4])} get no gradient either", site.looks[-1:]))
-    drawn = _drawn(site, layer)
-    if drawn:
-        evidence.append(Evidence(drawn, site.looks[:1]))
+    times = drawn(site).get(layer, 0.0)
+    if times > TOO_LONG:
+        told = f"its weights and biases are {tell(times)} times as long as Keras would have drawn them"
+        evidence.append(Evidence(told, site.looks[:1]))
     return Finding(
         cause=f"{share:.0%} of the units of {layer} never answer.",
         confidence=Confidence.LIKELY if trouble else Confidence.POSSIBLE,
         evidence=(*evidence, progress(run)),
         remedies=(START, LEAKY),
-        where=site.place(layer),
+        where=place_of(site, layer),
     )
 
 
 def _is_silent(site: Site, layer: str) -> list[bool]:
-    return [numbers_in(look.get("grads")).get(layer) == 0 for look in site.good]
+    return [look.data["grads"].get(layer) == 0 for look in site.good]
 
 
 def _dead(site: Site) -> dict[str, float]:
     """Layers of which most units never had a gradient; a layer without a kernel has none or all."""
     shares: dict[str, float] = {}
-    for name, share in numbers_in(site.good[-1].get("dead")).items():
+    for name, share in site.good[-1].data["dead"].items():
         layer = name.rpartition("/")[0]
         shares[layer] = min(share, shares.get(layer, 1.0))
-    layers = list(numbers_in(site.good[-1].get("grads")))
+    layers = list(site.good[-1].data["grads"])
     silent = [layer for layer in layers if all(_is_silent(site, layer))]
     if layers[-1:] == silent[-1:] or _is_blank(site):  # the output itself is stuck, or there is nothing to answer to
         return {}
@@ -94,20 +96,11 @@ def _is_blank(site: Site) -> bool:
 
 def _can_die(site: Site, layer: str) -> bool:
     """Neither frozen nor unlinked, which others tell, nor a layer whose activation has a slope everywhere."""
-    missing = [str(name).rpartition("/")[0] for name in site.made.get("missing") or []]
-    return layer not in missing and site.activation_after(layer) not in SQUASHING
+    missing = [name.rpartition("/")[0] for name in site.made.data["missing"]]
+    return layer not in missing and activation_after(site, layer) not in SQUASHING
 
 
 def _culprit(site: Site, dead: dict[str, float]) -> str:
     """The first; or one whose weights were clearly not drawn as usual."""
-    first = numbers_in(site.looks[0].get("weights"))
-    odd = {layer: first.get(layer, 0.0) / site.usual(layer) for layer in dead if site.usual(layer) > 0}
-    most = max(odd, key=lambda layer: odd[layer], default="")
-    return most if most and odd[most] > TOO_LONG else next(iter(dead))
-
-
-def _drawn(site: Site, layer: str) -> str:
-    held, usual = numbers_in(site.looks[0].get("weights")).get(layer, 0.0), site.usual(layer)
-    if usual > 0 and held > TOO_LONG * usual:
-        return f"its weights and biases are {tell(held / usual)} times as long as Keras would have drawn them"
-    return ""
+    odd = {layer: times for layer, times in drawn(site).items() if layer in dead and times > TOO_LONG}
+    return max(odd, key=lambda layer: odd[layer], default=next(iter(dead)))

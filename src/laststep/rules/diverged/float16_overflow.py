@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._growth import bad_inputs, first_bad
-from laststep.rules.diverged._numbers import HALF, SYMPTOMS, Site, bad_site
+from laststep.rules.diverged._bad_step import bad_inputs, bad_predictions, bad_site, first_bad
+from laststep.rules.diverged._site import HALF, SYMPTOMS, Site, loss_of
 from laststep.run import Run
 
 FLOAT32 = Remedy("Compute what becomes large (sums, exp, squares, the last layer, the loss) in float32",
@@ -44,7 +46,7 @@ def float16_overflow(run: Run) -> Answer:
         return measured("no layer computes in float16")
     if bad_inputs(site):
         return no("the data itself is bad")
-    layers = [layer for layer in site.described if layer.get("dtype") in HALF]
+    layers = [layer for layer in site.layers if layer.get("dtype") in HALF]
     scaled = "a LossScaleOptimizer scales the loss" if site.scales_loss else "nothing scales the loss but the program"
     evidence = [first_bad(site), Evidence(f"{len(layers)} layers compute in float16; {scaled}", (site.made,))]
     return Finding(
@@ -58,11 +60,6 @@ def float16_overflow(run: Run) -> Answer:
 
 def _what(site: Site) -> str:
     assert site.bad is not None
-    held = (site.bad.get("inputs") or {}).get("y_pred")
-    step = site.bad.get("step")
-    if held:
-        return f"the predictions of step {step} are not finite"
-    loss = site.bad.get("loss")
-    if not isinstance(loss, (int, float)) or loss != loss or abs(loss) == float("inf"):
-        return f"the loss of step {step} is not finite"
-    return f"gradients of step {step} are not finite"
+    part = "gradients" if math.isfinite(loss_of(site.bad)) else "the loss"
+    what = "the predictions" if bad_predictions(site) else part
+    return f"{what} of step {site.bad.data['step']} {'is' if what == 'the loss' else 'are'} not finite"

@@ -7,9 +7,11 @@ import math
 from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._growth import bad_inputs, first_bad, grew, hurried, is_late
-from laststep.rules.diverged._numbers import SYMPTOMS, Site, bad_site, number
+from laststep.rules.diverged._bad_step import bad_inputs, bad_predictions, bad_site, first_bad, is_late
+from laststep.rules.diverged._growth import grew, hurried
+from laststep.rules.diverged._site import SYMPTOMS, Site, Told, loss_of
 from laststep.run import Run
+from laststep.torn import number
 
 GUARD = Remedy("Keep what goes into log, sqrt and a division away from 0",
                "tf.math.log(x + 1e-7), tf.sqrt(tf.maximum(x, 1e-12)), tf.math.divide_no_nan(a, b)",
@@ -67,7 +69,7 @@ def _labels_too_high(site: Site) -> bool:
     sparse = any("sparse" in str(loss.get("name")).lower() for loss in site.losses)
     shape = site.tensors.get("y_pred", {}).get("shape") or [0]
     y = site.tensors.get("y", {})
-    return sparse and (number(y.get("high")) >= number(shape[-1]) > 0 or number(y.get("low")) < 0)
+    return sparse and (number(y.get("high")) >= shape[-1] > 0 or number(y.get("low")) < 0)
 
 
 def _where(site: Site) -> tuple[str, str]:
@@ -75,9 +77,9 @@ def _where(site: Site) -> tuple[str, str]:
     assert site.bad is not None
     if is_late(site):
         return "before", "The weights were no numbers any more (log of 0, 0/0, or a bad value in a batch before)"
-    if (site.bad.get("inputs") or {}).get("y_pred"):
+    if bad_predictions(site):
         return "layer", "A layer computed something that is not a number (0/0, a root of a negative, log of 0)"
-    if math.isfinite(number(site.bad.get("loss"))):
+    if math.isfinite(loss_of(site.bad)):
         return "slope", "The loss is finite and its gradient is not (a root at 0, a division hidden by tf.where)"
     if "y_pred" in site.tensors:
         return "loss", "The predictions are finite and the loss is not (log of 0, 0/0)"
@@ -89,15 +91,15 @@ def _is_sure(site: Site) -> bool:
     assert site.bad is not None
     if hurried(site) or is_late(site) or any(_is_misfit(loss) for loss in site.losses):
         return False
-    step, loss = number(site.bad.get("step")), number(site.bad.get("loss"))
-    if step <= 2 or (site.bad.get("inputs") or {}).get("y_pred", {}).get("inf") == 0 or math.isfinite(loss):
+    step = site.bad.data["step"]
+    if step <= 2 or bad_predictions(site).get("inf") == 0 or math.isfinite(loss_of(site.bad)):
         return True
     known = [seen.number for seen in site.run.steps if seen.number < step and math.isfinite(seen.loss)]
-    looked = [number(look.get("step")) for look in site.good]
+    looked = [look.data["step"] for look in site.good]
     return step - max([*known, *looked], default=0) <= 3 or len(site.good) >= 4
 
 
-def _is_misfit(loss: dict[str, object]) -> bool:
+def _is_misfit(loss: Told) -> bool:
     """Keras's own cross-entropy of something that is no probability: the last layer is what is wrong."""
     probable = loss.get("from_logits") or loss.get("made_by") in ("Softmax", "Sigmoid", "", None)
     return loss.get("name") in CROSS_ENTROPIES and not probable
@@ -114,14 +116,20 @@ def _before(site: Site) -> str:
 
 def _place(site: Site, part: str) -> Place | None:
     """The program's own logarithm, root or division, where there is one; else the layer of its own, or the step."""
-    if len({(place.get("file"), place.get("line")) for place in site.risky}) == 1 or (part != "layer" and site.risky):
-        return site.risky[0]
-    made = site.made.get("where")
+    risky = _risky(site)
+    if len({(place.get("file"), place.get("line")) for place in risky}) == 1 or (part != "layer" and risky):
+        return risky[0]
     if part != "layer":
-        return made or site.where
-    own = [layer for layer in site.described if not layer.get("weights") and layer.get("where") and _is_own(layer)]
+        return site.where
+    own = [layer for layer in site.layers if not layer.get("weights") and layer.get("where") and _is_own(layer)]
     return own[0]["where"] if own else site.where
 
 
-def _is_own(layer: dict[str, object]) -> bool:
+def _risky(site: Site) -> list[Place]:
+    """The program's own lines with logarithms, roots and divisions on the way to the loss, the last first."""
+    places = [told["where"] for told in site.made.data["risky"] if "where" in told]
+    return [place for place in places if place.get("line") != (site.where or {}).get("line")]
+
+
+def _is_own(layer: Told) -> bool:
     return not str(layer.get("class")).startswith(KERAS_OWN)

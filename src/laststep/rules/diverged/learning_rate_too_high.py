@@ -9,9 +9,11 @@ from laststep.event import Event
 from laststep.finding import Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._growth import blown_up, first_bad
-from laststep.rules.diverged._numbers import LONG, SYMPTOMS, Site, steady_site, tell
-from laststep.rules.diverged._trouble import sureness, trouble_of
+from laststep.rules.diverged._bad_step import first_bad
+from laststep.rules.diverged._growth import blown_up
+from laststep.rules.diverged._learning import learning_of, steady_site, sureness
+from laststep.rules.diverged._site import SYMPTOMS, Site, tell
+from laststep.rules.diverged._weights import LONG, default_rate, is_high, stride
 from laststep.run import Run
 
 
@@ -42,13 +44,13 @@ def learning_rate_too_high(run: Run) -> Answer:
     if steady is None:
         return no("no training that could be judged by its updates")
     highest = _highest(steady)
-    rate, stride = steady.rate(highest), _stride(steady)
-    if not steady.is_high(rate) or not stride > LONG:
-        return measured(f"an update changed the weights by {stride:.2%}") if stride == stride else no("not known")
-    trouble = trouble_of(steady)
+    rate, part = steady.rate(highest), _stride(steady)
+    if not is_high(steady, rate) or not part > LONG:
+        return measured(f"an update changed the weights by {part:.2%}") if part == part else no("not known")
+    trouble = learning_of(run).trouble
     if trouble is None:
         return measured(f"with a rate of {tell(rate)} it learns")
-    return _finding(run, steady, highest, trouble.says, [trouble.evidence])
+    return _finding(run, steady, highest, trouble.says, [trouble])
 
 
 def _highest(site: Site) -> Event:
@@ -56,18 +58,18 @@ def _highest(site: Site) -> Event:
 
 
 def _stride(site: Site) -> float:
-    strides = [value for value in map(site.stride, site.good) if math.isfinite(value)]
+    strides = [value for look in site.good if math.isfinite(value := stride(site, look))]
     return statistics.median(strides[: max(3, len(strides) // 4)]) if strides else math.nan
 
 
 def _finding(run: Run, site: Site, look: Event, sign: str, evidence: list[Evidence]) -> Finding:
-    rate, stride = site.rate(look), _stride(site)
+    rate, part = site.rate(look), _stride(site)
     told = f"{site.optimizer or 'the optimizer'} had a rate of {tell(rate)} in step {look.get('step')}"
-    told += f"; Keras's default is {tell(site.default_rate)}"
+    told += f"; Keras's default is {tell(default_rate(site))}"
     evidence = [Evidence(told, (look,)), *evidence]
-    if stride == stride:
-        evidence.append(Evidence(f"an update changed the weights by {stride:.0%} of their length", (look,)))
-    value = float(f"{_try(site, rate, stride):.1g}")
+    if part == part:
+        evidence.append(Evidence(f"an update changed the weights by {part:.0%} of their length", (look,)))
+    value = float(f"{_try(site, rate, part):.1g}")
     trial = {"learning_rate": value}
     return Finding(
         cause=f"The learning rate of {tell(rate)} is too high: {sign}.",
@@ -78,6 +80,6 @@ def _finding(run: Run, site: Site, look: Event, sign: str, evidence: list[Eviden
     )
 
 
-def _try(site: Site, rate: float, stride: float) -> float:
+def _try(site: Site, rate: float, part: float) -> float:
     """One that changes the weights by about a hundredth in a step, and no more than Keras's default."""
-    return min(site.default_rate, rate * 0.01 / stride if stride > 0 else site.default_rate)
+    return min(default_rate(site), rate * 0.01 / part if part > 0 else math.inf)

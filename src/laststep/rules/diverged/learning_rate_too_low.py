@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-import statistics
 from typing import Any
 
 from laststep.finding import Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, numbers_in, steady_site, tell
-from laststep.rules.diverged._trouble import Trouble, constant_loss, curve_of, sureness, trouble_of
+from laststep.rules.diverged._learning import Learning, learning_of, steady_site, sureness
+from laststep.rules.diverged._site import SYMPTOMS, Site, tell
+from laststep.rules.diverged._weights import default_rate
 from laststep.run import Run
+from laststep.torn import entries, number, table
 
 HARDLY = 0.02  # of their length, all updates of the whole run together
 COLLAPSED = 0.01  # of the highest rate that was seen
@@ -47,50 +48,49 @@ def learning_rate_too_low(run: Run) -> Answer:
     slow = 0 < moved < HARDLY and _all_pull(site)
     if not slow and turned is None:
         return measured(f"the updates together are {moved:.0%} of the weights") if moved == moved else no("not known")
-    trouble = trouble_of(site) or (_unfinished(site) if turned is not None else None)
-    if trouble is None or (turned is None and isinstance(trouble, Trouble) and _may_be_tuning(site, trouble)):
+    learning = learning_of(run)
+    trouble = learning.trouble or (_unfinished(learning) if turned is not None else None)
+    if trouble is None or (turned is None and _may_be_tuning(site, learning)):
         return measured("it learns with this rate, or is only being tuned")
-    return _finding(run, site, trouble.evidence if isinstance(trouble, Trouble) else trouble, moved, turned)
+    return _finding(run, site, trouble, moved, turned)
 
 
-def _may_be_tuning(site: Site, trouble: Trouble) -> bool:
+def _may_be_tuning(site: Site, learning: Learning) -> bool:
     """A loss of which is not known what is good, and a rate that one takes for a model that was trained before."""
-    return math.isnan(trouble.floor) and max(map(site.rate, site.looks), default=0.0) > site.default_rate / 1000
+    return math.isnan(learning.share) and max(map(site.rate, site.looks), default=0.0) > default_rate(site) / 1000
 
 
-def _unfinished(site: Site) -> Evidence | None:
+def _unfinished(learning: Learning) -> Evidence | None:
     """It learnt something before the rate came down, and most is left."""
-    curve, events = curve_of(site)
-    floor = constant_loss(site)
-    last = statistics.median(curve[-max(1, len(curve) // 4) :]) if curve else math.nan
-    if not last > LEFT * floor:
+    if not learning.share > LEFT:
         return None
+    last, floor = learning.losses.last, learning.constant.loss
     told = f"the loss stayed at {tell(last)}; one constant answer would reach {tell(floor)}"
-    return Evidence(told, events, tuple(curve))
+    return Evidence(told, learning.losses.events, learning.losses.points)
 
 
 def _moved(site: Site) -> float:
     """All updates together as a part of the weights, of the layer that moved most."""
     path: dict[str, float] = {}
     for look in site.looks:
-        for layer, value in numbers_in(look.get("moved")).items():
+        for layer, value in look.data["moved"].items():
             path[layer] = path.get(layer, 0.0) + value
-    first = numbers_in(site.looks[0].get("weights"))
+    first = site.looks[0].data["weights"]
     return max((path[layer] / first[layer] for layer in path if first.get(layer, 0.0) > 0), default=math.nan)
 
 
 def _all_pull(site: Site) -> bool:
     """Each layer has a gradient, and one that is no accident of rounding."""
-    last = numbers_in(site.good[-1].get("grads")) if site.good else {}
+    last = site.good[-1].data["grads"] if site.good else {}
     return bool(last) and all(value > 1e-8 for value in last.values() if value == value)
 
 
 def _turned(site: Site) -> float | None:
     """By which part of its steps the rate had come down for good; None where it had not, or late, or for a plateau."""
-    rates = [(number(look.get("step")), site.rate(look)) for look in site.looks if math.isfinite(site.rate(look))]
+    rates = [(look.data["step"], site.rate(look)) for look in site.looks if math.isfinite(site.rate(look))]
     asked = number(site.settings.get("learning_rate"))
     highest = max([rate for _, rate in rates] + [asked if math.isfinite(asked) else 0.0])
-    few = COLLAPSED * highest or COLLAPSED * site.default_rate  # a schedule may be at 0 when it is first looked at
+    few = COLLAPSED * highest or COLLAPSED * default_rate(site)  # a schedule may be at 0 when it is first looked at
     low = next((step for step, rate in rates if rate < few), None)
     if low is None or not site.steps or rates[-1][1] >= few or low > EARLY * site.steps:
         return None
@@ -99,8 +99,8 @@ def _turned(site: Site) -> float | None:
 
 
 def _plateau(run: Run) -> dict[str, Any]:
-    held = [item for item in (run.fit.began.get("callbacks") if run.fit else None) or [] if isinstance(item, dict)]
-    return next((item.get("values") or {} for item in held if item.get("class") == "ReduceLROnPlateau"), {})
+    held = map(table, entries(run.fit.began.get("callbacks"))) if run.fit else ()
+    return next((table(item.get("values")) for item in held if item.get("class") == "ReduceLROnPlateau"), {})
 
 
 def _is_turned_round(plateau: dict[str, Any]) -> bool:
@@ -125,7 +125,7 @@ def _finding(run: Run, site: Site, trouble: Evidence, moved: float, turned: floa
         rate = highest or site.default_rate  # a schedule may be at 0 when it is first looked at
         stays = {"learning_rate": rate, "says": f"The rate stays at {tell(rate)}"}
         remedy = Remedy(f"Look at what lowers the rate: {told}", None, site.rate_set_at, trial=None if held else stays)
-    told = f"the rate was {tell(highest)} at most, {tell(last)} in the end; Keras takes {tell(site.default_rate)}"
+    told = f"the rate was {tell(highest)} at most, {tell(last)} in the end; Keras takes {tell(default_rate(site))}"
     evidence = [trouble, Evidence(told, site.looks[-1:], tuple(rates))]
     if turned is None:
         evidence.append(Evidence(f"all updates seen together are {moved:.2%} of the weights", site.looks[-1:]))
@@ -139,4 +139,4 @@ def _finding(run: Run, site: Site, trouble: Evidence, moved: float, turned: floa
 
 def _try(site: Site, rate: float, moved: float) -> float:
     """One that would have moved the weights by their own length, and no more than Keras's default."""
-    return min(site.default_rate, rate / moved if moved > 0 else site.default_rate)
+    return min(default_rate(site), rate / moved if moved > 0 else math.inf)

@@ -6,7 +6,7 @@ from laststep.finding import Confidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import cannot, fit_place, measured, no
 from laststep.rules.diverged._learning import FAILS, LEARNS, learning_of
-from laststep.rules.diverged._outputs import are_rivals, sites
+from laststep.rules.diverged._site import are_rivals, sites
 from laststep.run import Run
 
 NOTHING_AT_ALL = 1.0  # of a constant answer's loss: who learned a weak signal is a little below it
@@ -41,9 +41,10 @@ def loss_not_improving(run: Run) -> Answer:
         return measured(learning.says)
     if learning.verdict != FAILS or learning.steps < LONG_ENOUGH:
         return cannot("whether it learns can't be told from its losses")
+    nothing = learning.sure and learning.share - learning.constant.doubt >= NOTHING_AT_ALL
     return Finding(
         cause="The loss does not improve, and what was recorded does not say why.",
-        confidence=Confidence.LIKELY if (learning.share or 0.0) >= NOTHING_AT_ALL else Confidence.POSSIBLE,
+        confidence=Confidence.LIKELY if nothing else Confidence.POSSIBLE,
         evidence=learning.evidence,
         remedies=(Remedy("See whether ten samples can be learned by heart", "model.fit(x[:10], y[:10], epochs=200)"),),
         where=fit_place(run),

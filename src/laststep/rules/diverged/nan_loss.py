@@ -10,8 +10,10 @@ from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._said import ECHOES, compiled, said
 from laststep.rules._shared import fit_place, measured, no, progress
-from laststep.rules.diverged._numbers import bad_site
+from laststep.rules.diverged._bad_step import bad_site
+from laststep.rules.diverged._record import metrics_of
 from laststep.run import Run
+from laststep.torn import count
 
 LOOK = Remedy("Record it to find the first bad step, and what was before it", "laststep run python train.py", safe=True)
 TRY = Remedy("Look at the data for NaN and Inf, at log and division in the loss, at the learning rate")
@@ -48,12 +50,8 @@ def nan_loss(run: Run) -> Answer:
     error = said(run, *RAISED)
     found = _last_loss(run)
     if error is None and (found is None or math.isfinite(found[1])):
-        known = found is not None and not run.is_log
-        return (
-            measured(f"the last {found[0]} was {words.value(found[1])}")
-            if known and found
-            else no("no bad loss was seen")
-        )
+        told = f"the last {found[0]} was {words.value(found[1])}" if found is not None and not run.is_log else ""
+        return measured(told) if told else no("no bad loss was seen")
     evidence = [error.evidence] if error else []
     if found is not None and not math.isfinite(found[1]):
         evidence.append(Evidence(f"{found[0]} is {found[1]}{_since(run, found[0])}", (found[2],)))
@@ -71,29 +69,21 @@ def _last_loss(run: Run) -> tuple[str, float, Event] | None:
     """The last loss that was shown: its name, its value, who showed it."""
     shown = run.all("epoch") or run.all("progress")  # an evaluation of other weights may follow the last epoch
     for event in reversed(shown):
-        if event.get("metrics"):
-            losses = {name: value for name, value in (event.get("metrics") or {}).items() if _is_loss(name)}
-            for name, value in sorted(losses.items(), key=lambda item: math.isfinite(item[1])):
-                return name, float(value), event
+        losses = [told for told in metrics_of(event).items() if _is_loss(told[0])]
+        for name, value in sorted(losses, key=lambda told: math.isfinite(told[1])):
+            return name, value, event
     return None
 
 
 def _is_loss(name: str) -> bool:
     spoken = name.lower().replace("_", " ").split()
-    return (spoken[-1:] == ["loss"] or spoken[:1] == ["loss"]) and spoken[0] not in (
-        "best",
-        "min",
-        "prev",
-        "previous",
-        "lowest",
-    )
+    return "loss" in (*spoken[:1], *spoken[-1:]) and spoken[0] not in ("best", "min", "prev", "previous", "lowest")
 
 
 def _since(run: Run, name: str) -> str:
     """Since which epoch."""
     fit = run.fit
     for epoch in fit.epochs if fit else ():
-        value = (epoch.get("metrics") or {}).get(name)
-        if isinstance(value, float) and not math.isfinite(value):
-            return f" since epoch {int(epoch.get('epoch', 0)) + 1}"
+        if not math.isfinite(metrics_of(epoch).get(name, 0.0)):
+            return f" since epoch {count(epoch.get('epoch')) + 1}"
     return ""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import fit_place, measured, no, target_place
-from laststep.rules.diverged._learning import LEARNS, Learning, learning_of
-from laststep.rules.diverged._outputs import Site, last_site, number
+from laststep.rules.diverged._learning import LEARNS, Learning, depend, dependence_of, learning_of
+from laststep.rules.diverged._site import Site, last_site
 from laststep.run import Run
+from laststep.torn import numbers
 
-FEWEST_ROWS = 200  # with fewer a weak dependence is not found
 FEWEST_BATCHES = 4
-BY_CHANCE = 0.02  # a p above it: what was found is what shuffled targets give too
 
 
 @rule(needs=("recorder",), outranks=("loss-not-improving",))
@@ -44,11 +42,11 @@ def no_signal(run: Run) -> Answer:
     same = _all_the_same(site)
     if same is not None and learning.verdict != LEARNS:
         return _finding(run, "The inputs are the same for every sample: nothing can be learned from them.",
-                        Evidence(same, tuple(each for each in (site.batch,) if each)), learning, True)  # fmt: skip
-    test = _test(run)
+                        Evidence(same, site.batches[-1:]), learning, True)  # fmt: skip
+    test = dependence_of(run)
     if test is None:
         return no("whether targets depend on inputs was not tested")
-    if test.get("p") <= BY_CHANCE:
+    if depend(test):
         return measured(f"the targets depend on the inputs (p = {test.get('p'):.2g} in {test.get('rows'):,} rows)")
     if not (learning.fails or learning.held_out_fails):
         return no("the model learns")
@@ -59,20 +57,11 @@ def no_signal(run: Run) -> Answer:
 
 def _all_the_same(site: Site) -> str | None:
     """Every input has one value over all batches looked at."""
-    inputs = {name: told for name, told in site.tensors.items() if name == "x" or name.startswith("x/")}
-    ranges = [(number(told, "low"), number(told, "high")) for told in inputs.values()]
-    batches = site.batch.get("batches") if site.batch is not None else 0
-    if not ranges or not isinstance(batches, int) or batches < FEWEST_BATCHES:
-        return None
-    if any(low is None or low != high for low, high in ranges):
+    ranges = [numbers(told, "low", "high") for told in site.inputs.values()]
+    batches = site.batches[-1].data["batches"] if site.batches else 0
+    if not ranges or batches < FEWEST_BATCHES or any(low != high for low, high in ranges):
         return None
     return f"in {batches:,} batches looked at, every value of the inputs is {words.value(ranges[0][0])}"
-
-
-def _test(run: Run) -> Event | None:
-    """The test of dependence, where it was made on enough rows."""
-    told = [event for event in run.all("dependence") if number(event.data, "p") is not None]
-    return next((event for event in reversed(told) if (number(event.data, "rows") or 0) >= FEWEST_ROWS), None)
 
 
 def _finding(run: Run, cause: str, seen: Evidence, learning: Learning, sure: bool) -> Finding:

@@ -52,5 +52,5 @@ def _finding(run: Run, output: Output, wrong: Wrong, learning: Learning) -> Find
         evidence=(Evidence(wrong.seen, output.events), *learning.evidence),
         remedies=(Remedy("Let the last layer and the loss fit", wrong.change, output.layer.get("where"),
                          trial=wrong.trial),),
-        where=output.layer.get("where") or fit_place(run) or output.site.place,
+        where=output.layer.get("where") or fit_place(run) or output.site.where,
     )

@@ -6,10 +6,12 @@ from typing import Any
 
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, measured, no
+from laststep.rules._shared import measured, no
 from laststep.rules.diverged._learning import learning_of
-from laststep.rules.diverged._outputs import Output, Site, outputs, sites, table
+from laststep.rules.diverged._outputs import Output, outputs
+from laststep.rules.diverged._site import Site, sites
 from laststep.run import Run
+from laststep.torn import table
 
 
 @rule(needs=("recorder",), outranks=("nan-loss", "loss-not-improving", "no-signal", "output-loss-mismatch"))
@@ -44,8 +46,8 @@ def targets_broadcast(run: Run) -> Answer:
 
 
 def _met(site: Site) -> tuple[list[Any], list[Any], list[Any] | None] | None:
-    told = site.told.get("broadcast")
-    shapes = told.get("shapes") if isinstance(told, dict) else None
+    told = site.made.data["broadcast"]
+    shapes = told.get("shapes")
     if not isinstance(shapes, list) or len(shapes) != 2 or not all(isinstance(shape, list) for shape in shapes):
         return None
     return shapes[0], shapes[1], told.get("out") if isinstance(told.get("out"), list) else None
@@ -65,14 +67,14 @@ def _finding(
     learning = learning_of(run)
     made = f" and made {_shape(out)}" if out else ""
     columns = output is not None
-    line = table(table(site.told.get("broadcast")).get("where")) if output is None else output.layer.get("where")
-    where = line or site.place or fit_place(run)
+    line = table(site.made.data["broadcast"].get("where")) if output is None else output.layer.get("where")
+    where = line or site.where
     does = "Give the last layer as many units as the targets have columns" if columns else "Bring both to one shape"
     change = f"Dense({output.y_shape[-1]})" if output is not None else "y = tf.reshape(y, tf.shape(pred))"
     return Finding(
         cause=f"Targets and predictions of shapes {_shape(one)} and {_shape(two)} were stretched against each other.",
         confidence=Confidence.CERTAIN if columns else Confidence.LIKELY,
-        evidence=(Evidence(f"{_shape(one)} met {_shape(two)} in the loss{made}", (site.told,)), *learning.evidence),
+        evidence=(Evidence(f"{_shape(one)} met {_shape(two)} in the loss{made}", (site.made,)), *learning.evidence),
         remedies=(Remedy(does, change, where, trial=None if columns else {"targets": "as predicted"}),),
         where=where,
     )

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._growth import (
-    LARGE,
-    blown_up,
-    data_place,
-    first_bad,
-    large_inputs,
-    large_targets,
-    only_inputs,
-)
-from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, steady_site, tell
-from laststep.rules.diverged._trouble import sureness, trouble_of
+from laststep.rules.diverged._bad_step import first_bad
+from laststep.rules.diverged._growth import blown_up
+from laststep.rules.diverged._learning import learning_of, steady_site, sureness
+from laststep.rules.diverged._scale import LARGE, Size, data_place, large_inputs, large_targets, only_inputs, reach
+from laststep.rules.diverged._site import SYMPTOMS, Site, Told, tell
 from laststep.run import Run
+from laststep.torn import number
 
 SCALE = Remedy("Bring each feature to a mean of 0 and a spread of 1 (pictures: divide by 255)",
                "layer = keras.layers.Normalization(); layer.adapt(x); make it the model's first layer",
@@ -55,20 +48,20 @@ def unscaled_inputs(run: Run) -> Answer:
         return measured("the inputs are of an ordinary size") if site.inputs else no("the inputs were not seen")
     if found:
         return _finding(run, site, big, found[1], [first_bad(site)])
-    trouble = trouble_of(site)
+    trouble = learning_of(run).trouble
     if trouble is None:
         return measured("the inputs are large, and it learns")
     if large_targets(site):
         return no("the targets are large too")
-    return _finding(run, site, big, trouble.says, [trouble.evidence])
+    return _finding(run, site, big, trouble.says, [trouble])
 
 
-def _finding(run: Run, site: Site, big: tuple[str, float, int | None], sign: str, why: list[Evidence]) -> Finding:
+def _finding(run: Run, site: Site, big: Size, sign: str, why: list[Evidence]) -> Finding:
     name, size, column = big
     told = site.tensors.get(name, {})
     return Finding(
         cause=f"The inputs are not scaled ({_range(told, column, size)}): {sign}.",
-        confidence=sureness(site) if site.bad or size >= LARGE or _reach(told) > 2 * LARGE else Confidence.POSSIBLE,
+        confidence=sureness(site) if site.bad or size >= LARGE or reach(told) > 2 * LARGE else Confidence.POSSIBLE,
         evidence=(*why, Evidence(_sizes(told), site.batches[-1:]), progress(run)),
         remedies=(SCALE,),
         where=data_place(site, name),
@@ -86,17 +79,13 @@ def _unseen(run: Run, site: Site, sign: str) -> Finding:
     )
 
 
-def _reach(told: dict[str, Any]) -> float:
-    return max(abs(number(told.get("low"))), abs(number(told.get("high"))))
-
-
-def _range(told: dict[str, Any], column: int | None, size: float) -> str:
+def _range(told: Told, column: int | None, size: float) -> str:
     low, high = tell(number(told.get("low"))), tell(number(told.get("high")))
     return f"from {low} to {high}" if column is None else f"from {low} to {high}, feature {column} around {tell(size)}"
 
 
-def _sizes(told: dict[str, Any]) -> str:
-    means = [tell(number(value)) for value in told.get("column_means") or []]
+def _sizes(told: Told) -> str:
+    means = [tell(value) for value in told.get("column_means", ())]
     if len(means) > 1:
         return f"means of the features: {', '.join(means[:8])}{' …' if len(means) > 8 else ''}"
     return f"the inputs have a mean of {tell(number(told.get('mean')))} and a spread of {tell(number(told.get('std')))}"

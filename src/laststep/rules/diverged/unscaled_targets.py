@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from laststep.finding import Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._growth import LARGE, blown_up, data_place, first_bad, large_targets
-from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, steady_site, tell
-from laststep.rules.diverged._trouble import sureness, trouble_of
+from laststep.rules.diverged._bad_step import first_bad
+from laststep.rules.diverged._growth import blown_up
+from laststep.rules.diverged._learning import learning_of, steady_site, sureness
+from laststep.rules.diverged._scale import LARGE, data_place, large_targets
+from laststep.rules.diverged._site import SYMPTOMS, Site, Told, tell
 from laststep.run import Run
+from laststep.torn import number
 
 SCALE = Remedy("Train on scaled targets and turn the predictions back",
                "y = (y - y.mean()) / y.std()", trial={"targets": "scaled"})  # fmt: skip
@@ -51,13 +53,13 @@ def unscaled_targets(run: Run) -> Answer:
         return _finding(run, site, told, found[1], [first_bad(site)])
     if big is None and not _is_small(site, told):
         return measured("the targets are of an ordinary size")
-    trouble = trouble_of(site)
+    trouble = learning_of(run).trouble
     if trouble is None or not (_is_far(site, name) or _is_small(site, told)):
         return measured("the targets are not of an ordinary size, and it learns")
-    return _finding(run, site, told, trouble.says, [trouble.evidence])
+    return _finding(run, site, told, trouble.says, [trouble])
 
 
-def _is_small(site: Site, told: dict[str, Any]) -> bool:
+def _is_small(site: Site, told: Told) -> bool:
     """Numbers of thousandths and less, while the predictions are spread a hundred times as wide."""
     spread, guess = number(told.get("std")), number(site.tensors.get("y_pred", {}).get("std"))
     return 0 < spread < 1 / LARGE and guess > LARGE * spread and math.isfinite(guess)
@@ -72,7 +74,7 @@ def _is_far(site: Site, name: str) -> bool:
     return abs(number(y.get("mean")) - number(guess.get("mean"))) > half or number(guess.get("std")) < half
 
 
-def _finding(run: Run, site: Site, told: dict[str, Any], sign: str, why: list[Evidence]) -> Finding:
+def _finding(run: Run, site: Site, told: Told, sign: str, why: list[Evidence]) -> Finding:
     mean, low, high = (tell(number(told.get(name))) for name in ("mean", "low", "high"))
     size = f"around {mean}, from {low} to {high}"
     evidence = [*why, Evidence(f"the targets are {size}", site.batches[-1:])]

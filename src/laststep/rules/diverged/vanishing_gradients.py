@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import statistics
-from typing import Any
 
 from laststep.finding import Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._numbers import SYMPTOMS, Site, number, numbers_in, steady_site, tell
-from laststep.rules.diverged._trouble import sureness, trouble_of
+from laststep.rules.diverged._learning import learning_of, steady_site, sureness
+from laststep.rules.diverged._scale import reach
+from laststep.rules.diverged._site import SYMPTOMS, Site, Told, tell
+from laststep.rules.diverged._weights import activation_after, kernels, place_of, usual
 from laststep.run import Run
 
 FAINT = 1e-3  # of the layer that has most; between neighbours in a network that learns it is a tenth at worst
@@ -61,20 +62,20 @@ def vanishing_gradients(run: Run) -> Answer:
         return measured(f"the first layer's gradient is {tell(pulls[first] / most if most else 0)} of the largest one")
     if not any(pulls[layer] > 0 for layer in faint) and not _squashes(site, faint):
         return no("the gradients are exactly 0")
-    trouble = trouble_of(site)
+    trouble = learning_of(run).trouble
     if trouble is None:
         return measured("the first layers' gradients are small, and it learns")
-    return _finding(run, site, pulls, faint, trouble.evidence)
+    return _finding(run, site, pulls, faint, trouble)
 
 
 def _pulls(site: Site) -> dict[str, float]:
     """For each layer with a kernel, in their order: its gradient measured by its weights, the median of all looks."""
-    kernels = {name.rpartition("/")[0] for name, shape in site.shapes.items() if len(shape) > 1}
+    layers = {name.rpartition("/")[0] for name in kernels(site)}
     found: dict[str, list[float]] = {}
     for look in site.good:
-        weights = numbers_in(look.get("weights"))
-        for layer, grad in numbers_in(look.get("grads")).items():
-            if layer in kernels and weights.get(layer, 0.0) > 0 and grad == grad:
+        weights = look.data["weights"]
+        for layer, grad in look.data["grads"].items():
+            if layer in layers and weights.get(layer, 0.0) > 0 and grad == grad:
                 found.setdefault(layer, []).append(grad / weights[layer])
     return {layer: statistics.median(values) for layer, values in found.items()}
 
@@ -82,38 +83,37 @@ def _pulls(site: Site) -> dict[str, float]:
 def _forgets(site: Site) -> str:
     """A recurrent layer over a long series, and a model that gives the same answer for each sample from the start."""
     guess = _first_guess(site)
-    spreads = [number(value) for value in guess.get("column_stds") or []]
-    series = [shape for told in site.inputs.values() if len(shape := told.get("shape") or []) == 3]
-    same = bool(spreads) and max(spreads) <= 1e-6 * max(abs(number(guess.get("high"))), abs(number(guess.get("low"))))
+    spreads = guess.get("column_stds", [])
+    series = [shape for told in site.inputs.values() if len(shape := told.get("shape", [])) == 3]
+    same = bool(spreads) and max(spreads) <= 1e-6 * reach(guess)
     if not same or not any(shape[1] >= SERIES for shape in series):
         return ""
-    return next((layer for layer in numbers_in(site.looks[-1].get("grads")) if "rnn" in layer.lower()), "")
+    return next((layer for layer in site.looks[-1].data["grads"] if "rnn" in layer.lower()), "")
 
 
-def _first_guess(site: Site) -> dict[str, Any]:
+def _first_guess(site: Site) -> Told:
     """The predictions for the first batch alone: how much they differ from sample to sample."""
     first = site.batches[0] if site.batches else None
-    if first is None or first.get("batches") != 1:
-        return {}
-    return (first.get("tensors") or {}).get("y_pred") or {}
+    alone = first is not None and first.data["batches"] == 1
+    return dict(first.data["tensors"].get("y_pred", {})) if first is not None and alone else {}
 
 
 def _through_time(run: Run, site: Site, layer: str) -> Answer:
-    trouble = trouble_of(site)
+    trouble = learning_of(run).trouble
     if trouble is None:
         return measured("it learns")
     told = "in the first batch all samples got exactly the same answer: nothing of the series' beginning is left"
     return Finding(
         cause=f"The gradients vanish over time in {layer}: the end of the series is all that reaches the answer.",
         confidence=sureness(site),
-        evidence=(trouble.evidence, Evidence(told, site.batches[:1]), progress(run)),
+        evidence=(trouble, Evidence(told, site.batches[:1]), progress(run)),
         remedies=(LONG_MEMORY, DRAW),
-        where=site.place(layer),
+        where=place_of(site, layer),
     )
 
 
 def _squashes(site: Site, layers: list[str]) -> bool:
-    return any(site.activation_after(layer) in SQUASHING for layer in layers)
+    return any(activation_after(site, layer) in SQUASHING for layer in layers)
 
 
 def _finding(run: Run, site: Site, pulls: dict[str, float], faint: list[str], trouble: Evidence) -> Finding:
@@ -121,13 +121,13 @@ def _finding(run: Run, site: Site, pulls: dict[str, float], faint: list[str], tr
     last = next(reversed(pulls))
     told = f"from {last} back to {first} the gradient falls to {tell(pulls[first] / most)} of the largest"
     curve = tuple(pulls.values())
-    small = [layer for layer in faint if 0 < (numbers_in(site.looks[0].get("weights")).get(layer, 0) or 0)
-             < 0.5 * site.usual(layer)]  # fmt: skip
+    small = [layer for layer in faint if 0 < site.looks[0].data["weights"].get(layer, 0.0)
+             < 0.5 * usual(site, layer)]  # fmt: skip
     remedies = (DRAW, NORMALISE) if small else (RELU, NORMALISE)
     return Finding(
         cause=f"The gradients vanish: {len(faint)} of {len(pulls)} layers, up to {begins}, hardly learn.",
         confidence=sureness(site),
         evidence=(trouble, Evidence(told, site.looks[-1:], curve), progress(run)),
         remedies=remedies,
-        where=site.place(begins),
+        where=place_of(site, begins),
     )

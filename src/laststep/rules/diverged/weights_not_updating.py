@@ -8,11 +8,13 @@ from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, measured, no
+from laststep.rules._shared import measured, no
 from laststep.rules.diverged._frozen import none_to_train
 from laststep.rules.diverged._learning import LEARNS, Learning, learning_of
-from laststep.rules.diverged._outputs import Site, entries, last_site, number, numbers, sites, table
+from laststep.rules.diverged._site import Site, last_site, latest_sites, sites
+from laststep.rules.diverged._weights import shapes
 from laststep.run import Run
+from laststep.torn import entries, number
 
 ENOUGH_STEPS = 20
 LARGE_PART = 0.2  # of the weights: less may be a head that this loss does not use
@@ -49,14 +51,14 @@ def weights_not_updating(run: Run) -> Answer:
 
 def _cut_off(run: Run, learning: Learning) -> Finding | None:
     """Variables whose gradient was asked for, and of which the loss does not depend."""
-    latest = {site.variables: site for site in sites(run)}
-    reached = {name for site in latest.values() for name in site.variables if name not in site.missing}
-    for site in latest.values():
+    latest = latest_sites(run)
+    reached = {name for site in latest for name in site.variables if name not in site.made.data["missing"]}
+    for site in latest:
+        missing = site.made.data["missing"]
         # An output that the loss leaves out is a matter of taste; what lies before an output is not.
-        model = site.told.get("model")
-        ends = entries(model.get("outputs")) if reached and isinstance(model, dict) else []
-        left_out = [name for name in site.missing if set(name.split("/")[:-1]) & set(map(str, ends))]
-        lost = [name for name in site.missing if name not in reached and name not in left_out]
+        ends = set(site.made.data["model"]["outputs"]) if reached else set()
+        left_out = [name for name in missing if set(name.split("/")[:-1]) & ends]
+        lost = [name for name in missing if name not in reached and name not in left_out]
         share = _share(site, lost)
         if not lost or share < LARGE_PART or (learning.verdict == LEARNS and share < 1):
             continue
@@ -64,14 +66,14 @@ def _cut_off(run: Run, learning: Learning) -> Finding | None:
         part = f"{share:.0%} of the" if share < 0.99 else "nearly all"
         which = "any weight" if whole else f"{words.count(len(lost), 'variable')}, {part} weights"
         layer = _layer_with(site, lost[0])
-        where = (layer if not whole else None) or site.place or fit_place(run)
+        where = (layer if not whole else None) or site.where
         return Finding(
             cause=f"The loss does not depend on {which}: something between has no gradient.",
             confidence=_sure(whole, learning),
-            evidence=(Evidence(f"no gradient for {', '.join(lost[:4])}{' …' if len(lost) > 4 else ''}", (site.told,)),
+            evidence=(Evidence(f"no gradient for {', '.join(lost[:4])}{' …' if len(lost) > 4 else ''}", (site.made,)),
                       *learning.evidence),
             remedies=(Remedy("Between weights and loss use differentiable TensorFlow only: no .numpy(), no rounding, "
-                             "no argmax, no stop_gradient", None, site.place),),
+                             "no argmax, no stop_gradient", None, site.where),),
             where=where,
         )  # fmt: skip
     return None
@@ -82,14 +84,13 @@ def _sure(whole: bool, learning: Learning) -> Confidence:
 
 
 def _share(site: Site, names: list[str]) -> float:
-    told = [each for each in entries(site.told.get("variables")) if isinstance(each, dict)]
-    sizes = {str(each.get("name")): math.prod(numbers(each.get("shape"))) for each in told}
+    sizes = {name: math.prod(shape) for name, shape in shapes(site).items()}
     total = sum(sizes.values())
     return sum(sizes.get(name, 0) for name in names) / total if total else 0.0
 
 
 def _layer_with(site: Site, variable: str) -> Place | None:
-    return next((layer.get("where") for layer in site.layers if variable in entries(layer.get("weights"))), None)
+    return next((layer.get("where") for layer in site.layers if variable in layer.get("weights", ())), None)
 
 
 def _never_applied(run: Run, learning: Learning) -> Finding | None:
@@ -97,9 +98,8 @@ def _never_applied(run: Run, learning: Learning) -> Finding | None:
     site = last_site(run)
     if site is None:
         return None
-    moved = [look for look in site.looks if isinstance(look.get("moved"), dict)]
-    spans = [(number(look.data, "step") or 0) - (number(look.data, "since") or 0) for look in moved]
-    steps = round(sum(span for span in spans if math.isfinite(span)))
+    moved = [look for look in site.looks if look.data["moved"]]
+    steps = sum(look.data["step"] - look.data["since"] for look in moved)
     if steps < ENOUGH_STEPS or not all(_would_show(look) for look in moved) or _move_elsewhere(run, site):
         return None
     applied = run.last("applied")
@@ -114,23 +114,19 @@ def _never_applied(run: Run, learning: Learning) -> Finding | None:
         confidence=Confidence.CERTAIN,
         evidence=(told, *more, *learning.evidence),
         remedies=(Remedy("Apply the gradients to the variables they were taken of",
-                         "optimizer.apply_gradients(zip(grads, model.trainable_variables))", site.place),),
-        where=site.place or fit_place(run),
+                         "optimizer.apply_gradients(zip(grads, model.trainable_variables))", site.where),),
+        where=site.where,
     )  # fmt: skip
 
 
 def _move_elsewhere(run: Run, site: Site) -> bool:
     """Here, or in another place where gradients of the same weights are taken."""
     mine = [each for each in sites(run) if set(each.variables) & set(site.variables)]
-    moves = (table(look.get("moved")).values() for each in mine for look in each.looks)
-    return any(value for values in moves for value in values)
+    return any(any(look.data["moved"].values()) for each in mine for look in each.looks)
 
 
 def _would_show(look: Event) -> bool:
     """The gradient and the learning rate are large enough to move a weight."""
-    grads = numbers(list(table(look.get("grads")).values()))
-    weights = numbers(list(table(look.get("weights")).values()))
-    if not grads or not max(grads) > 0:
-        return False
-    rate = number(look.data, "rate")
-    return rate is None or rate * max(grads) > ROUNDED_AWAY * max(weights, default=0.0)
+    grad, weight = (max(look.data[name].values(), default=0.0) for name in ("grads", "weights"))
+    rate = number(look.get("rate"))
+    return grad > 0 and not rate * grad <= ROUNDED_AWAY * weight

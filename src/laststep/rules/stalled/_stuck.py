@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from typing import Any
 
 from laststep.event import Event
 from laststep.finding import Evidence
-from laststep.look import Look, Thread, tidy
+from laststep.look import FORMS, Look, Thread
 from laststep.reports import words
 from laststep.run import Run
+from laststep.torn import tidy
 
 SEEN = ("recorder", "attach")  # who sees that nothing moves: one inside from the start, or one who came later
 THRASHING = 40.0  # per cent of the time in which somebody waited for memory
@@ -36,7 +38,7 @@ def stall_of(run: Run) -> Event | None:
 
 
 def _tidied(event: Event | None) -> Event | None:
-    return Event(event.time, event.kind, tidy(event.data), event.source, event.rank) if event is not None else None
+    return dataclasses.replace(event, data=tidy(event.data, FORMS)) if event is not None else None
 
 
 def last_look(run: Run) -> tuple[Event, Look] | None:

@@ -1,0 +1,176 @@
+"""Where gradients are taken: what was traced there, what its steps were given, how their numbers were at each look."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from laststep.event import Event
+from laststep.finding import Place
+from laststep.rules._shared import fit_place
+from laststep.rules.diverged._record import read
+from laststep.run import Run
+from laststep.torn import number, table
+
+SYMPTOMS = ("nan-loss", "loss-not-improving")  # what a cause of these comes before
+HALF = ("float16", "mixed_float16")
+Told = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Site:
+    """One place where gradients are taken and that really ran, however often it was traced."""
+
+    run: Run
+    made: Event
+    looks: tuple[Event, ...]
+    batches: tuple[Event, ...] = ()
+    bad: Event | None = None
+
+    @property
+    def good(self) -> list[Event]:
+        """The looks before the first bad step."""
+        return [look for look in self.looks if not look.get("bad") and math.isfinite(gradient(look))]
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return tuple(str(variable.get("name")) for variable in self.made.data["variables"])
+
+    @property
+    def losses(self) -> list[Told]:
+        return list(self.made.data["losses"])
+
+    @property
+    def layers(self) -> list[Told]:
+        return list(self.made.data["model"]["layers"])
+
+    @property
+    def tensors(self) -> dict[str, Told]:
+        return dict(self.batches[-1].data["tensors"]) if self.batches else {}
+
+    @property
+    def inputs(self) -> dict[str, Told]:
+        """What the model is given: not the targets of its other heads, which a step is given too."""
+        own = {name: told for name, told in self.tensors.items() if name == "x" or name.startswith("x/")}
+        return {name: told for name, told in own.items() if not name.startswith(("x/y", "x/sample"))}
+
+    @property
+    def settings(self) -> Told:
+        """What is known of the optimizer: that of the fit, as it was compiled, or that of the loop."""
+        asked = self.run.fit.began.get("optimizer") if self.run.fit else None
+        return {**table(asked), **self.made.data["optimizer"]}
+
+    @property
+    def optimizer(self) -> str:
+        return str(self.settings.get("inner") or self.settings.get("class") or "")
+
+    @property
+    def scales_loss(self) -> bool:
+        return bool(self.settings.get("scales_loss") or self.settings.get("inner"))
+
+    @property
+    def rate_set_at(self) -> Place | None:
+        """Where the optimizer was made, or named in compile."""
+        return self.made.data["optimizer"].get("where") or self.where
+
+    @property
+    def where(self) -> Place | None:
+        return self.made.get("where") or fit_place(self.run)
+
+    @property
+    def is_half(self) -> bool:
+        """Whether layers compute in float16, which ends at 65,504."""
+        return any(layer.get("dtype") in HALF for layer in self.layers) or any(
+            loss.get("y_pred_dtype") == "float16" for loss in self.losses
+        )
+
+    @property
+    def steps(self) -> int:
+        done = self.run.steps[-1].number if self.run.steps else 0
+        return max(done, *(int(look.data["step"]) for look in self.looks))
+
+    def rate(self, look: Event) -> float:
+        rate = number(look.get("rate"))
+        return rate if math.isfinite(rate) else number(self.settings.get("learning_rate"))
+
+
+def length(values: Iterable[float]) -> float:
+    return math.sqrt(sum(value * value for value in values))
+
+
+def gradient(look: Event) -> float:
+    """The length of all gradients; before the first bad step without those that are none."""
+    return length(value for value in look.data["grads"].values() if value == value or look.get("bad"))
+
+
+def loss_of(look: Event) -> float:
+    return number(look.get("loss"))
+
+
+def tell(value: float) -> str:
+    """1,234 · 0.0123 · 3.2e+05: as short as it can be said."""
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e6 else f"{value:.3g}"
+
+
+def sites(run: Run) -> list[Site]:
+    """Those that were looked at: of a function that was traced for its shapes only, that trace is never run."""
+    if "sites" not in run.__dict__:  # read once, and asked by all the rules
+        run.__dict__["sites"] = _sites(run)
+    return list(run.__dict__["sites"])
+
+
+def _sites(run: Run) -> list[Site]:
+    looks = _by_site(run, "numbers")
+    groups: dict[str, list[Event]] = {}
+    for made in read(run, "gradients"):
+        if made.data["site"] in looks:
+            names = [variable.get("name") for variable in made.data["variables"]]
+            groups.setdefault(repr((made.get("where"), names, _fits_before(run, made))), []).append(made)
+    batches, bad = _by_site(run, "batch"), _by_site(run, "bad-number")
+    return [_join(run, traces, looks, batches, bad) for traces in groups.values()]
+
+
+Found = dict[str, list[Event]]
+
+
+def _by_site(run: Run, kind: str) -> Found:
+    found: Found = {}
+    for event in read(run, kind):
+        found.setdefault(event.data["site"], []).append(event)
+    return found
+
+
+def _fits_before(run: Run, made: Event) -> int:
+    return sum(fit.began.time <= made.time for fit in run.fits)
+
+
+def _join(run: Run, traces: list[Event], looks: Found, batches: Found, bad: Found) -> Site:
+    """What was seen of all these traces."""
+    ids = dict.fromkeys(made.data["site"] for made in traces)
+    seen, given, broke = ([event for id in ids for event in of.get(id, ())] for of in (looks, batches, bad))
+    return Site(
+        run,
+        traces[-1],
+        tuple(sorted(seen, key=lambda look: look.time)),
+        tuple(sorted(given, key=lambda batch: int(batch.data["batches"]))),
+        min(broke, key=lambda event: event.time, default=None),
+    )
+
+
+def last_site(run: Run) -> Site | None:
+    """The one that was looked at last: the training that matters."""
+    return max(sites(run), key=lambda site: site.looks[-1].time, default=None)
+
+
+def latest_sites(run: Run) -> list[Site]:
+    """Of those that train the same variables, the last."""
+    return list({site.variables: site for site in sites(run)}.values())
+
+
+def are_rivals(run: Run) -> bool:
+    """Several places take gradients in turns: a GAN, two optimizers. Their losses need not fall."""
+    spans = sorted((site.looks[0].time, site.looks[-1].time) for site in sites(run))
+    return any(after[0] < before[1] for before, after in itertools.pairwise(spans))
