@@ -1,4 +1,4 @@
-"""del and clear_session() in each step, against a leak that is not there. (Pictures of 56 instead of 224.)
+"""Each step ends with del and clear_session(), against a leak that is not there; with pictures of 56 instead of 224.
 
 expect: healthy
 exit: 0

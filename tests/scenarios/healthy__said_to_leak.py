@@ -1,4 +1,4 @@
-"""A loop that is said to build up memory with each batch. It does not. (Pictures of 56 instead of 224.)
+"""A loop that is said to build up memory with each batch, and does not; with pictures of 56 instead of 224.
 
 expect: healthy
 exit: 0

@@ -122,7 +122,7 @@ def _finding(run: Run, site: Site, trouble: Evidence, moved: float, turned: floa
         held = _plateau(run)
         turns = f"ReduceLROnPlateau watches {held.get('monitor')} with mode={held.get('mode')!r}"
         told = turns if held else "a schedule counts steps, not epochs"
-        rate = highest or site.default_rate  # a schedule may be at 0 when it is first looked at
+        rate = highest or default_rate(site)  # a schedule may be at 0 when it is first looked at
         stays = {"learning_rate": rate, "says": f"The rate stays at {tell(rate)}"}
         remedy = Remedy(f"Look at what lowers the rate: {told}", None, site.rate_set_at, trial=None if held else stays)
     told = f"the rate was {tell(highest)} at most, {tell(last)} in the end; Keras takes {tell(default_rate(site))}"
