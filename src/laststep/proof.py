@@ -11,7 +11,7 @@ from laststep.run import Run
 BEFORE, AFTER = "as it is", "changed"
 PROVEN, WITHDRAWN, OPEN = "PROVEN", "WITHDRAWN", "OPEN"
 LEARNT = 0.1  # of the way from a constant answer to a perfect one: less is nothing
-FALLEN = 0.05  # of the first loss
+FALLEN = 0.1  # of the first loss
 TWICE = 2.0  # with the change it must learn so much better
 FEWEST_ROUNDS = 2
 HELPS, NO_HELP, EITHER_WAY, GONE, UNLIKE, TOO_SHORT, RAISES = range(7)
@@ -97,21 +97,30 @@ def _judge(before: Training, after: Training, had_bad: bool, same_loss: bool, en
         return NO_HELP
     if before.bad is not None:
         return HELPS if after.steps >= before.bad else TOO_SHORT
-    if before.skill and after.skill:
-        with_it, without, least = after.learnt, before.learnt, LEARNT
-        apart = after.skill[-1][1] - before.skill[-1][1]
-    elif same_loss:
-        with_it, without, least = after.fallen, before.fallen, FALLEN
-        apart = with_it - without
-    else:
+    by_skill, by_loss = bool(before.skill and after.skill), same_loss
+    if not by_skill and not by_loss:
         return UNLIKE
-    if apart >= least and with_it >= TWICE * max(without, 0.0):
+    # Predictions may lag behind the loss: BatchNormalization learns its means slowly.
+    if (by_skill and _learns_more(before, after)) or (by_loss and _falls_more(before, after)):
         return HELPS
     if after.steps < enough:
         return TOO_SHORT
     if had_bad:
         return GONE
-    return EITHER_WAY if without >= least else NO_HELP
+    learns = before.learnt >= LEARNT if by_skill else before.fallen >= FALLEN
+    return EITHER_WAY if learns else NO_HELP
+
+
+def _learns_more(before: Training, after: Training) -> bool:
+    apart = after.skill[-1][1] - before.skill[-1][1]
+    return apart >= LEARNT and after.learnt >= TWICE * max(before.learnt, 0.0)
+
+
+def _falls_more(before: Training, after: Training) -> bool:
+    """The loss of the two arms is the same thing, and ends lower with the change."""
+    apart = after.fallen - before.fallen
+    lower = after.losses[-1] < before.losses[-1]
+    return lower and apart >= FALLEN and after.fallen >= TWICE * max(before.fallen, 0.0)
 
 
 def _rounds(side: Run) -> list[tuple[Training, Training]]:
