@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 from laststep.run import Run
@@ -27,6 +28,14 @@ def why_not(recorded: Run) -> str:
     if not recorded.cwd or not Path(recorded.cwd).is_dir():
         return f"the folder it ran in is gone: {recorded.cwd}"
     return ""
+
+
+def announce(recorded: Run, seconds: float | None, then: str) -> None:
+    """What will happen now, before it does."""
+    place = "" if Path(recorded.cwd) == Path.cwd() else f" (in {recorded.cwd})"
+    long = f" for about {seconds:.0f} s" if seconds is not None else ""
+    print(f"laststep: starting it again{long}: {' '.join(recorded.command)}{place}", file=sys.stderr)
+    print(f"laststep: {then}", file=sys.stderr, flush=True)
 
 
 def side_run(recorded: Run, folder: Path, seconds: float, asked: dict[str, str]) -> bool:

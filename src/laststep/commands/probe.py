@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from laststep.blackbox.folder import find_run
-from laststep.commands._side import last_words, side_run, why_not
+from laststep.commands._side import announce, last_words, side_run, why_not
 from laststep.run import DamagedRun, Run
 from laststep.settings import read_settings
 
@@ -34,21 +34,13 @@ def run(asked: argparse.Namespace) -> int:
         print(f"laststep: {refusal}", file=sys.stderr)
         return 2
     cwd = recorded.cwd
-    print(announcement(recorded, cwd, asked.seconds), file=sys.stderr, flush=True)
+    announce(recorded, asked.seconds, "what it does before its first fit is done again, nothing after it")
     folder = Path(tempfile.mkdtemp(prefix="laststep-probe-"))
     try:
         in_time = side_run(recorded, folder, asked.seconds, {"probe": "1"})
         return tell(asked, recorded, cwd, folder, in_time)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def announcement(recorded: Run, cwd: str, seconds: float) -> str:
-    place = "" if Path(cwd) == Path.cwd() else f" (in {cwd})"
-    return (
-        f"laststep: starting it again for about {seconds:.0f} s: {' '.join(recorded.command)}{place}\n"
-        "laststep: what it does before its first fit is done again, nothing after it"
-    )
 
 
 def tell(asked: argparse.Namespace, recorded: Run, cwd: str, folder: Path, in_time: bool) -> int:

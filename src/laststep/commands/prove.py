@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from laststep.blackbox.folder import PROOFS, find_run
-from laststep.commands._side import last_words, side_run, why_not
+from laststep.commands._side import announce, last_words, side_run, why_not
 from laststep.diagnose import diagnose
 from laststep.finding import Confidence, Finding, Remedy
 from laststep.proof import OPEN, Proof, read_proof
@@ -42,7 +42,7 @@ def run(asked: argparse.Namespace) -> int:
     if refusal or remedy is None:
         print(f"laststep: {refusal}", file=sys.stderr)
         return 2
-    print(_announcement(recorded, asked.seconds), file=sys.stderr, flush=True)
+    announce(recorded, asked.seconds, "what it does before its first fit is done again; its callbacks are left out")
     folder = Path(tempfile.mkdtemp(prefix="laststep-prove-"))
     try:
         (folder / "plan.json").write_text(json.dumps(_plan(recorded, remedy)))
@@ -60,14 +60,6 @@ def _nothing_to_prove(recorded: Run, found: tuple[Finding, ...], remedy: Remedy 
         other = f"; `{OTHERS[rule]}` looks further" if rule in OTHERS else ""
         return f"the remedy of {rule} can't be tried by itself{other}"
     return ""
-
-
-def _announcement(recorded: Run, seconds: float) -> str:
-    place = "" if Path(recorded.cwd) == Path.cwd() else f" (in {recorded.cwd})"
-    return (
-        f"laststep: starting it again for about {seconds:.0f} s: {' '.join(recorded.command)}{place}\n"
-        "laststep: what it does before its first fit is done again, nothing after it; its callbacks are left out"
-    )
 
 
 def _plan(recorded: Run, remedy: Remedy) -> dict[str, Any]:

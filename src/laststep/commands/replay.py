@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from laststep.blackbox.folder import find_run
-from laststep.commands._side import last_words, side_run, why_not
+from laststep.commands._side import announce, last_words, side_run, why_not
 from laststep.event import Event
 from laststep.run import DamagedRun, Run
 from laststep.settings import read_settings
@@ -33,11 +33,7 @@ def run(asked: argparse.Namespace) -> int:
     if refusal or bad is None or recorded.folder is None:
         print(f"laststep: {refusal}", file=sys.stderr)
         return 2
-    print(
-        f"laststep: starting it again: {' '.join(recorded.command)}\n"
-        "laststep: what it does before its first step is done again, and nothing after it",
-        file=sys.stderr, flush=True,
-    )  # fmt: skip
+    announce(recorded, None, "what it does before its first step is done again, and nothing after it")
     folder = Path(tempfile.mkdtemp(prefix="laststep-replay-"))
     try:
         kept = str((recorded.folder / KEPT).resolve())
