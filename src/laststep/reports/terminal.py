@@ -6,7 +6,7 @@ import re
 import textwrap
 from dataclasses import dataclass, field
 
-from laststep.finding import Diagnosis, Finding, Remedy
+from laststep.finding import Confidence, Diagnosis, Finding, Remedy
 from laststep.logs.harmless import harmless_in
 from laststep.reports import words
 from laststep.reports.attached import tell_process
@@ -313,6 +313,8 @@ def _tell_stack(out: Page, diagnosis: Diagnosis) -> None:
 
 def _tell_more(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
     hints = [f"laststep explain {finding.rule}" for finding in diagnosis.findings[:1]]
+    if diagnosis.run.fits and not diagnosis.run.alive and any(map(_can_be_tried, diagnosis.findings[:1])):
+        hints.append("laststep prove")
     if not verbose:
         hints.append(_ask_again(diagnosis.run))
     if diagnosis.findings or diagnosis.outcome in ("stopped", "crashed"):
@@ -320,6 +322,10 @@ def _tell_more(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
         told = "More: " + " · ".join(hints)
         for line in [told] if len(told) <= out.width else [f"More: {hints[0]}", *(f"      {h}" for h in hints[1:])]:
             out.line((line, "2"))
+
+
+def _can_be_tried(finding: Finding) -> bool:
+    return finding.confidence < Confidence.PROVEN and any(remedy.trial for remedy in finding.remedies)
 
 
 def _ask_again(run: Run) -> str:
