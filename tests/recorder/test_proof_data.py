@@ -41,6 +41,16 @@ def test_each_column_of_a_table_is_scaled_by_itself(rng: np.random.Generator) ->
     np.testing.assert_allclose(scaled.std(0), [1, 1, 0], atol=1e-9)
 
 
+def test_features_of_a_series_have_their_own_scales_and_a_picture_has_one(rng: np.random.Generator) -> None:
+    series = rng.normal(size=(100, 16, 3)) * [1e-6, 1e4, 1] + [0, 1e6, 400]
+    scaled = all_of(change_data(PLAIN, batches(series), {"inputs": "scaled"}), "x")
+    np.testing.assert_allclose(scaled.std((0, 1)), 1, atol=1e-6)
+    picture = rng.random((100, 8, 8)) * np.linspace(0.5, 1, 8) * 255
+    scaled = all_of(change_data(PLAIN, batches(picture), {"inputs": "scaled"}), "x")
+    assert scaled.std() == pytest.approx(1)
+    assert scaled[..., 7].std() > 1.3 * scaled[..., 0].std()
+
+
 def test_whole_numbers_that_are_looked_up_are_not_scaled(rng: np.random.Generator) -> None:
     words = rng.integers(0, 9000, (100, 7))
     embeds: Any = SimpleNamespace(_flatten_layers=lambda: [type("Embedding", (), {})()])

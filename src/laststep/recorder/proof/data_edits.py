@@ -9,6 +9,7 @@ from typing import Any
 from laststep.recorder.proof.batches import Batch, CannotTry, changed, leaves
 
 SEED = 7
+UNLIKE = 10.0
 
 
 def change_data(model: Any, batches: list[Batch], trial: dict[str, Any]) -> list[Batch]:
@@ -22,7 +23,7 @@ def change_data(model: Any, batches: list[Batch], trial: dict[str, Any]) -> list
 
 
 def _scale_inputs(model: Any, batches: list[Batch]) -> list[Batch]:
-    """Mean 0 and spread 1: each column of a table, a picture or a series as a whole. Not what is looked up."""
+    """Mean 0 and spread 1, each feature by itself; a picture as a whole. Not what is looked up."""
     embeds = any(type(layer).__name__ == "Embedding" for layer in model._flatten_layers())
     moments = _moments([leaves(batch.x) for batch in batches])
 
@@ -47,11 +48,19 @@ def _moments(rows: list[list[Any]]) -> list[tuple[Any, Any]]:
         if column[0].dtype.kind not in "fiu":
             found.append((0.0, 1.0))
             continue
-        flat = numpy.concatenate([value.reshape(len(value), -1) for value in column]).astype("float64")
-        axis = 0 if column[0].ndim == 2 else None
-        spread = numpy.asarray(numpy.nanstd(flat, axis=axis))
-        found.append((numpy.nanmean(flat, axis=axis), numpy.where(spread > 0, spread, 1.0)))
+        width = column[0].shape[-1] if column[0].ndim > 1 else 1
+        flat = numpy.concatenate([value.reshape(-1, width) for value in column]).astype("float64")
+        mean, spread = numpy.nanmean(flat, axis=0), numpy.nanstd(flat, axis=0)
+        if column[0].ndim > 2 and not _are_unlike(mean, spread):
+            mean, spread = numpy.nanmean(flat), numpy.asarray(numpy.nanstd(flat))
+        found.append((mean, numpy.where(spread > 0, spread, 1.0)))
     return found
+
+
+def _are_unlike(mean: Any, spread: Any) -> bool:
+    """Features with scales of their own, not the columns of a picture."""
+    wide = spread[spread > 0]
+    return wide.size > 1 and bool(wide.max() > UNLIKE * wide.min() or mean.max() - mean.min() > UNLIKE * wide.max())
 
 
 def _finite_inputs(model: Any, batches: list[Batch]) -> list[Batch]:
@@ -88,8 +97,8 @@ def _targets(batches: list[Batch]) -> Any:
 
 
 def _standard(everything: Any, y: Any) -> Any:
-    spread = everything.std() or 1.0
-    return ((y - everything.mean()) / spread).astype("float32")
+    spread = everything.std(0)
+    return ((y - everything.mean(0)) / sys.modules["numpy"].where(spread > 0, spread, 1.0)).astype("float32")
 
 
 def _logarithm(everything: Any, y: Any) -> Any:
