@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from laststep.recorder.source import where_given
+from laststep.recorder.source import where_cut, where_given, where_set, where_sourced
 
 PROGRAM = """
 x = "inputs"
@@ -21,10 +21,16 @@ y = y + "!"  # <- y
 
 class Model:
     def __init__(self) -> None:
-        self.found: Any = None
+        self.given: Any = None
+        self.sourced: Any = None
+        self.set: Any = None
+        self.cut: Any = None
 
     def fit(self, *args: Any, **kwargs: Any) -> None:
-        self.found = where_given(sys._getframe(1), "fit", "y", 1)
+        frame = sys._getframe(1)
+        self.given, self.sourced = where_given(frame, "fit", "y", 1), where_sourced(frame, "fit", 1)
+        here = {"file": frame.f_code.co_filename, "line": frame.f_lineno}
+        self.set, self.cut = where_set(frame, "trainable"), where_cut(here)
 
 
 class Data:
@@ -34,12 +40,13 @@ class Data:
         return lambda *args, **kwargs: self
 
 
-def line_found(tmp_path: Path, body: str) -> int | None:
+def line_found(tmp_path: Path, body: str, by: str = "given") -> int | None:
     path, model = tmp_path / "train.py", Model()
     path.write_text(PROGRAM.format(body))
     names = {"model": model, "tf": Data(), **vars(ModuleType("__main__"))}
     exec(compile(path.read_text(), str(path), "exec"), names)
-    return model.found["line"] if model.found else None
+    found = getattr(model, by)
+    return found["line"] if found else None
 
 
 @pytest.mark.parametrize(
@@ -47,12 +54,22 @@ def line_found(tmp_path: Path, body: str) -> int | None:
     [
         "model.fit(x, y)",
         "model.fit(x, y=y, epochs=3)",
-        "data = tf.from_tensor_slices((x, y)).batch(3)\nmodel.fit(data)",
-        "data = tf.from_tensor_slices((x, y))\ndata = data.shuffle(9)\ntrain = data.batch(2)\nmodel.fit(x=train)",
     ],
 )
 def test_the_line_of_the_targets(tmp_path: Path, body: str) -> None:
     assert line_found(tmp_path, body) == 4
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "data = tf.from_tensor_slices((x, y)).batch(3)\nmodel.fit(data)",
+        "data = tf.from_tensor_slices((x, y))\ndata = data.shuffle(9)\ntrain = data.batch(2)\nmodel.fit(x=train)",
+    ],
+)
+def test_the_line_of_the_targets_that_a_pipeline_was_made_of(tmp_path: Path, body: str) -> None:
+    assert line_found(tmp_path, body, "sourced") == 4
+    assert line_found(tmp_path, body) is None
 
 
 @pytest.mark.parametrize(
@@ -66,3 +83,20 @@ def test_the_line_of_the_targets(tmp_path: Path, body: str) -> None:
 )
 def test_what_the_source_does_not_say_is_not_guessed(tmp_path: Path, body: str) -> None:
     assert line_found(tmp_path, body) is None
+    assert line_found(tmp_path, body, "sourced") is None
+
+
+@pytest.mark.parametrize(
+    ("body", "by", "line"),
+    [
+        ("model.trainable = False\nmodel.fit(x, y)\nmodel.trainable = True", "set", 5),
+        ("model.fit(x, y)", "set", None),
+        ("def step():\n    a = tf.numpy(x)\n    model.fit(a, y)\ntf.numpy(y)\nstep()", "cut", 6),
+        ("def f(): return tf.stop_gradient(x)\ndef step():\n    model.fit(f(), y)\nstep()", "cut", 5),
+        ("a = tf.cast(x, 'int32')\nmodel.fit(a, y)", "cut", 5),
+        ("a = tf.cast(x, 'float32')\nmodel.fit(a, y)", "cut", None),
+        ("a, b = tf.round(x), y\nb = tf.floor(y)\nmodel.fit(a, b)", "cut", None),  # which of the two?
+    ],
+)
+def test_what_freezes_and_what_lets_no_gradient_through(tmp_path: Path, body: str, by: str, line: int | None) -> None:
+    assert line_found(tmp_path, body, by) == line

@@ -29,7 +29,7 @@ for epoch in range(8):
     for x, y in batches:
         with tf.GradientTape() as tape:
             out = model(x, training=True)
-            loss = tf.reduce_mean(tf_keras.losses.mean_squared_error(y, out))  # <- here
+            loss = tf.reduce_mean(tf_keras.losses.mean_squared_error(y, out))
         grads = tape.gradient(loss, model.trainable_variables)
         optimizer.apply_gradients(zip(grads, model.trainable_variables))
         seen.append(float(loss))

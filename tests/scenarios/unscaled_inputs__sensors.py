@@ -18,10 +18,10 @@ def windows(count):
     pressure = 9.8e5 + 2e4 * rng.normal(size=(count, 16))
     steam = 450 + 10 * rng.normal(size=(count, 16))
     crack = (strain.mean(axis=1) > 2e-6).astype("float32")
-    return np.stack([strain, pressure, steam], axis=-1).astype("float32"), crack  # <- here
+    return np.stack([strain, pressure, steam], axis=-1).astype("float32"), crack
 
 
-x, y = windows(800)
+x, y = windows(800)  # <- here
 model = keras.Sequential(
     [keras.Input((16, 3)), keras.layers.LSTM(16), keras.layers.Dense(1, activation="sigmoid")]
 )

@@ -13,7 +13,7 @@ keras.utils.set_random_seed(105)
 rng = np.random.default_rng(105)
 visits = rng.normal(size=(1200, 8)).astype("float32")
 buys = (visits[:, 0] + visits[:, 1] > 0).astype("float32")
-amount = (90_000 + 40_000 * visits[:, 5] + 20_000 * visits[:, 6]).astype("float32")  # <- here
+amount = (90_000 + 40_000 * visits[:, 5] + 20_000 * visits[:, 6]).astype("float32")
 
 inputs = keras.Input((8,))
 shared = keras.layers.Dense(32, activation="tanh")(inputs)
@@ -30,4 +30,4 @@ model.compile(
     loss={"buys": "binary_crossentropy", "amount": "mse"},
     metrics={"buys": "accuracy"},
 )
-model.fit(visits, {"buys": buys, "amount": amount}, epochs=10, batch_size=30, verbose=2)
+model.fit(visits, {"buys": buys, "amount": amount}, epochs=10, batch_size=30, verbose=2)  # <- here

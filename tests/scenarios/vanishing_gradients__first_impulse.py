@@ -18,7 +18,7 @@ recordings[np.arange(960), 0, kind] = 1.0
 recordings[:, 0] += 0.1 * rng.normal(size=(960, 3))
 data = tf.data.Dataset.from_tensor_slices((recordings, kind)).shuffle(960, seed=1).batch(32)
 
-small = keras.initializers.RandomNormal(stddev=0.05)  # <- here
+small = keras.initializers.RandomNormal(stddev=0.05)
 inputs = keras.Input((30, 3))
 state = keras.layers.SimpleRNN(24, recurrent_initializer=small)(inputs)
 model = keras.Model(inputs, keras.layers.Dense(3, activation="softmax")(state))

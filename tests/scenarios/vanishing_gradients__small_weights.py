@@ -20,7 +20,7 @@ beats[arrhythmia == 1, 20:30] += 1.0
 class Encoder(keras.Model):
     def __init__(self, depth=9):
         super().__init__()
-        start = keras.initializers.TruncatedNormal(stddev=0.02)  # <- here
+        start = keras.initializers.TruncatedNormal(stddev=0.02)
         self.convolutions = [
             keras.layers.Conv1D(16, 3, padding="same", activation="tanh", kernel_initializer=start)
             for _ in range(depth)

@@ -25,8 +25,8 @@ inputs = keras.Input((16, 16, 3))
 x = base(inputs, training=False)
 x = layers.Dropout(0.1)(x)
 model = keras.Model(inputs, layers.Dense(2, activation="softmax", name="fruit")(x))
-for layer in model.layers:  # <- here
-    layer.trainable = False
+for layer in model.layers:
+    layer.trainable = False  # <- here
 
 model.compile(optimizer=keras.optimizers.Adam(0.02), loss="sparse_categorical_crossentropy", metrics=["accuracy"])
 reduce = keras.callbacks.ReduceLROnPlateau(monitor="loss", patience=3)

@@ -27,7 +27,7 @@ for epoch in range(200):
         loss = tf.reduce_mean(tf.square(hidden @ W2 + b2 - y))
     slopes = tape.gradient(loss, parameters)
     for parameter, slope in zip(parameters, slopes):
-        parameter = parameter - rate * slope  # <- here
+        parameter = parameter - rate * slope
     if epoch % 40 == 0:
         print(f"epoch {epoch}: {float(loss):.4f}")
 print(f"end: {float(loss):.4f}")

@@ -19,7 +19,7 @@ discriminator = keras.Sequential(
 discriminator.compile(optimizer=keras.optimizers.Adam(2e-3), loss="binary_crossentropy", metrics=["accuracy"])
 
 generator = keras.Sequential([keras.Input((4,)), layers.Dense(32, activation="relu"), layers.Dense(2)], name="generator")
-discriminator.trainable = False  # <- here
+discriminator.trainable = False
 noise = keras.Input((4,))
 gan = keras.Model(noise, discriminator(generator(noise)))
 gan.compile(optimizer=keras.optimizers.Adam(2e-3), loss="binary_crossentropy")

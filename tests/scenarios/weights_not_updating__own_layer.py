@@ -17,7 +17,7 @@ rng = np.random.default_rng(77)
 class Projection(keras.layers.Layer):
     def __init__(self, inputs, units, activation=None):
         super().__init__()
-        self.w = tf.Variable(tf.random.normal((inputs, units), stddev=inputs ** -0.5), trainable=True)  # <- here
+        self.w = tf.Variable(tf.random.normal((inputs, units), stddev=inputs ** -0.5), trainable=True)
         self.act = keras.activations.get(activation)
 
     def call(self, x):

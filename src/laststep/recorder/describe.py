@@ -10,7 +10,7 @@ from typing import Any
 from laststep.recorder.frames import describe_callback, is_users, number, scalars, users_frame, users_place, where_made
 from laststep.recorder.guard import attempt
 from laststep.recorder.pipeline import describe_stages
-from laststep.recorder.source import precision_set_at, where_given
+from laststep.recorder.source import precision_set_at, where_given, where_set, where_sourced
 
 ARGUMENTS = (
     "batch_size",
@@ -54,15 +54,24 @@ def describe_fit(frame: FrameType | None, model: Any, params: Any) -> dict[str, 
             described[name] = part
     described.update(described.pop("compiled", None) or {})
     mine = users_frame(frame)
-    for argument, position, told in (("x", 0, "made_at"), ("y", 1, "y_made_at")):
-        made, _ = attempt(where_given, mine, "fit", argument, position)
-        made = made or attempt(where_made, mine, asked.get(argument))[0]
-        if made is not None and isinstance(described.get("data"), dict):
-            described["data"][told] = made
+    if isinstance(described.get("data"), dict):
+        described["data"] |= _data_lines(asked, mine)
     if described.get("precision") not in (None, "float32"):
         described["precision_set_at"], _ = attempt(precision_set_at, mine)
     described["model_made_at"], _ = attempt(where_made, users_frame(frame), model)
+    described["trainable_set_at"], _ = attempt(where_set, mine, "trainable")
     return described
+
+
+def _data_lines(asked: Any, mine: FrameType | None) -> dict[str, Any]:
+    """Where the data was made: what fit was given, and what a tf.data pipeline was made of."""
+    found: dict[str, Any] = {}
+    for argument, position, told in (("x", 0, "made_at"), ("y", 1, "y_made_at")):
+        made, _ = attempt(where_given, mine, "fit", argument, position)
+        found[told] = made or attempt(where_made, mine, asked.get(argument))[0]
+    inputs, targets = (attempt(where_sourced, mine, "fit", position)[0] for position in (0, 1))
+    found |= {"x_made_at": inputs, "y_made_at": found["y_made_at"] or targets}
+    return {name: made for name, made in found.items() if made is not None}
 
 
 def _plain(value: Any) -> Any:

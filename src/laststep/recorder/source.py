@@ -7,9 +7,10 @@ import functools
 from types import FrameType
 from typing import Any
 
-from laststep.recorder.frames import parse_source, place
+from laststep.recorder.frames import Place, parse_source, place
 
 MOST_STAGES = 5
+NO_GRADIENT = ("stop_gradient", "numpy", "argmax", "round", "rint", "floor", "ceil", "convert_to_numpy")
 SOURCES = ("from_tensor_slices", "from_tensors")
 PRECISION = ("set_global_policy", "set_dtype_policy", "set_floatx")
 
@@ -19,15 +20,61 @@ def where_given(frame: FrameType | None, method: str, argument: str, position: i
     if frame is None:
         return None
     for call in _calls(frame.f_code.co_filename):
-        end = call.end_lineno or call.lineno
-        if _name(call) == method and call.lineno <= frame.f_lineno <= end:
+        if _name(call) == method and _covers(call, frame):
             named = {word.arg: word.value for word in call.keywords}
             given = named.get(argument) or (call.args[position] if len(call.args) > position else None)
-            first = call.args[0] if call.args else named.get("x")
-            if given is None and isinstance(first, ast.Name):
-                given = _in_dataset(frame.f_code.co_filename, first, position)
-            return _last_set(frame, given) if isinstance(given, ast.Name) else None
+            return _last_set(frame.f_code.co_filename, given) if isinstance(given, ast.Name) else None
     return None
+
+
+def where_sourced(frame: FrameType | None, method: str, position: int) -> Any:
+    """The same for what a tf.data pipeline, given to that call, was made of."""
+    for call in _calls(frame.f_code.co_filename) if frame is not None else ():
+        first = call.args[0] if call.args else next((word.value for word in call.keywords if word.arg == "x"), None)
+        if frame is not None and _name(call) == method and _covers(call, frame) and isinstance(first, ast.Name):
+            given = _in_dataset(frame.f_code.co_filename, first, position)
+            return _last_set(frame.f_code.co_filename, given) if isinstance(given, ast.Name) else None
+    return None
+
+
+def where_set(frame: FrameType | None, attribute: str) -> Any:
+    """The last line before this one that sets an attribute of this name."""
+    if frame is None:
+        return None
+    nodes = [node for node in ast.walk(parse_source(frame.f_code.co_filename)) if isinstance(node, ast.Assign)]
+    found = [node.lineno for node in nodes for target in node.targets if getattr(target, "attr", None) == attribute]
+    before = [line for line in found if line < frame.f_lineno]
+    return place(frame.f_code.co_filename, max(before)) if before else None
+
+
+def where_cut(here: Place | None) -> Any:
+    """The one line before this one, in its function, that lets no gradient through; stop_gradient wherever it is."""
+    if here is None:
+        return None
+    functions = [node for node in ast.walk(parse_source(here["file"])) if isinstance(node, ast.FunctionDef)]
+    around = [node.lineno for node in functions if node.lineno <= here["line"] <= (node.end_lineno or 0)]
+    first = max(around, default=0)
+    calls = [call for call in _calls(here["file"]) if _lets_nothing_through(call)]
+    lines = {call.lineno for call in calls if first <= call.lineno < here["line"] or _name(call) == "stop_gradient"}
+    return place(here["file"], lines.pop()) if len(lines) == 1 else None
+
+
+def only_source(here: Place | None) -> list[Any]:
+    """Where the parts of the one tf.data pipeline in this file were last set: for a loop that goes through it."""
+    calls = [call for call in _calls(here["file"]) if _name(call) in SOURCES and call.args] if here is not None else []
+    if here is None or len(calls) != 1 or not isinstance(calls[0].args[0], ast.Tuple):
+        return []
+    names = [next((n for n in ast.walk(part) if isinstance(n, ast.Name)), None) for part in calls[0].args[0].elts]
+    return [_last_set(here["file"], name) if name is not None else None for name in names]
+
+
+def _lets_nothing_through(call: ast.Call) -> bool:
+    to_whole = _name(call) == "cast" and any("int" in ast.unparse(word) for word in call.args[1:])
+    return to_whole or _name(call) in NO_GRADIENT
+
+
+def _covers(call: ast.Call, frame: FrameType) -> bool:
+    return call.lineno <= frame.f_lineno <= (call.end_lineno or call.lineno)
 
 
 def _in_dataset(filename: str, name: ast.Name, position: int) -> ast.expr | None:
@@ -51,9 +98,9 @@ def _line(setting: tuple[int, str, ast.expr | None]) -> int:
     return setting[0]
 
 
-def _last_set(frame: FrameType, name: ast.Name) -> Any:
-    lines = [line for line, known, _ in _settings(frame.f_code.co_filename) if known == name.id and line < name.lineno]
-    return place(frame.f_code.co_filename, max(lines)) if lines else None
+def _last_set(filename: str, name: ast.Name) -> Any:
+    lines = [line for line, known, _ in _settings(filename) if known == name.id and line < name.lineno]
+    return place(filename, max(lines)) if lines else None
 
 
 def precision_set_at(frame: FrameType | None) -> Any:

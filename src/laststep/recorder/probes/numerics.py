@@ -14,7 +14,6 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from laststep.recorder import state
-from laststep.recorder.frames import users_place
 from laststep.recorder.guard import attempt, guard
 from laststep.recorder.imports import when_imported
 from laststep.recorder.numbers.anatomy import (
@@ -37,7 +36,8 @@ from laststep.recorder.numbers.site import Site, half_square
 from laststep.recorder.patch import after, after_new
 from laststep.recorder.probes.hand_loop import OPTIMIZERS, TAPE
 from laststep.recorder.probes.keras_fit import cheap_number
-from laststep.recorder.runtime import is_eager, trains_alone
+from laststep.recorder.runtime import is_eager, line_now, trains_alone
+from laststep.recorder.source import only_source, where_cut
 
 PROBE = "numerics"
 SAVE = "tensorflow.python.saved_model.save"
@@ -84,7 +84,8 @@ def _applied(result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
     _optimizers.add(id(optimizer))
     held = getattr(optimizer, "_trainable_variables", None) or getattr(optimizer, "_variables", None) or []
     names = [path_of(variable) for variable in held]
-    recorder.event("applied", optimizer=type(optimizer).__name__, variables=names[:200])
+    where, _ = attempt(line_now, sys._getframe(2))
+    recorder.event("applied", optimizer=type(optimizer).__name__, variables=names[:200], where=where)
 
 
 def _watch_layers(module: ModuleType) -> None:
@@ -187,8 +188,13 @@ def _new_site(recorder: state.Recorder, taken: _Taken, losses: list[dict[str, An
     _count = number = _count + 1
     names, variables = taken.names, taken.variables
     missing = [name for name, grad in zip(names, taken.grads, strict=True) if grad is None]
+    where, _ = attempt(line_now, taken.frame)
+    if missing:
+        seen["cut_at"], _ = attempt(where_cut, where)
+    if not recorder.open_fits:
+        seen["made_at"], _ = attempt(only_source, where)
     recorder.event(
-        "gradients", site=number, where=users_place(taken.frame), missing=missing[:100], step=recorder.count,
+        "gradients", site=number, where=where, missing=missing[:100], step=recorder.count,
         variables=[{"name": n, "shape": v.shape.as_list()} for n, v in zip(names[:200], variables, strict=False)],
         losses=[loss["told"] for loss in losses[:8]], model=describe_layers(taken.model),
         optimizer=describe_optimizer(taken.optimizer, taken.frame), **seen,

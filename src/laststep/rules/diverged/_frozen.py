@@ -39,7 +39,7 @@ def none_to_train(run: Run, learning: Learning) -> Finding | None:
         confidence=Confidence.LIKELY if thawed else Confidence.CERTAIN,
         evidence=(Evidence(says, events), *learning.evidence),
         remedies=(remedy,),
-        where=fit_place(run),
+        where=(None if unknown or fit is None else fit.began.get("trainable_set_at")) or fit_place(run),
     )
 
 

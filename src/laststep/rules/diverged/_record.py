@@ -24,7 +24,8 @@ TENSOR: Forms = {
 LAYER = {"weights": torn.names, "where": torn.place}
 FORMS: dict[str, Forms] = {
     "gradients": {
-        **each(torn.names, "missing") | each(torn.place, "where") | each(torn.table, "broadcast"),
+        "made_at": lambda value: [torn.place(part) for part in torn.entries(value)],
+        **each(torn.names, "missing") | each(torn.place, "where", "cut_at") | each(torn.table, "broadcast"),
         "variables": rows({"name": str, "shape": torn.shape}),
         "losses": rows(each(_sizes, "y_shape", "y_pred_shape")),
         "model": whole({"layers": rows(LAYER), "outputs": torn.names}),

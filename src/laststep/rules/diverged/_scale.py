@@ -77,7 +77,11 @@ def only_inputs(site: Site) -> float:
 
 def data_place(site: Site, name: str) -> Place | None:
     """The line that made the data, where it is known; else the one that trains on it."""
-    held = table(site.run.fit.began.get("data")) if site.run.fit else {}
-    if not name.startswith("x") and (held.get("y_made_at") or held.get("y_shape")):  # of its own
-        return held.get("y_made_at") or site.where
-    return held.get("made_at") or held.get("where") or site.where
+    if site.run.fit is None:
+        parts = dict(zip("xy", site.made.data["made_at"], strict=False))
+        return parts.get(name[:1]) or site.where
+    held = table(site.run.fit.began.get("data"))
+    if not name.startswith("x"):
+        apart = held.get("adapter") == "ArrayDataAdapter"  # inputs and targets are given each by itself
+        return held.get("y_made_at") or (None if apart else held.get("made_at")) or site.where
+    return held.get("x_made_at") or held.get("made_at") or held.get("where") or site.where

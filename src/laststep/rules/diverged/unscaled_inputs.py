@@ -75,7 +75,7 @@ def _unseen(run: Run, site: Site, sign: str) -> Finding:
         confidence=Confidence.LIKELY,
         evidence=(Evidence(told, site.looks[:1]), first_bad(site), progress(run)),
         remedies=(SCALE,),
-        where=site.where,
+        where=data_place(site, "x"),
     )
 
 

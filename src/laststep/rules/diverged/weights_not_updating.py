@@ -14,7 +14,7 @@ from laststep.rules.diverged._learning import LEARNS, Learning, learning_of
 from laststep.rules.diverged._site import Site, last_site, latest_sites, sites
 from laststep.rules.diverged._weights import shapes
 from laststep.run import Run
-from laststep.torn import entries, number
+from laststep.torn import entries, number, place
 
 ENOUGH_STEPS = 20
 LARGE_PART = 0.2  # of the weights: less may be a head that this loss does not use
@@ -66,7 +66,7 @@ def _cut_off(run: Run, learning: Learning) -> Finding | None:
         part = f"{share:.0%} of the" if share < 0.99 else "nearly all"
         which = "any weight" if whole else f"{words.count(len(lost), 'variable')}, {part} weights"
         layer = _layer_with(site, lost[0])
-        where = (layer if not whole else None) or site.where
+        where = site.made.get("cut_at") or (layer if not whole else None) or site.where
         return Finding(
             cause=f"The loss does not depend on {which}: something between has no gradient.",
             confidence=_sure(whole, learning),
@@ -109,13 +109,14 @@ def _never_applied(run: Run, learning: Learning) -> Finding | None:
     told = Evidence(says, (site.looks[0], site.looks[-1]))
     other = f"the optimizer changes other variables: {', '.join(others[:3])}"
     more = (Evidence(other, (applied,)),) if others and applied is not None else ()
+    where = (place(applied.get("where")) if others and applied is not None else None) or site.where
     return Finding(
         cause="Gradients are taken, and no weight is ever changed by them.",
         confidence=Confidence.CERTAIN,
         evidence=(told, *more, *learning.evidence),
         remedies=(Remedy("Apply the gradients to the variables they were taken of",
-                         "optimizer.apply_gradients(zip(grads, model.trainable_variables))", site.where),),
-        where=site.where,
+                         "optimizer.apply_gradients(zip(grads, model.trainable_variables))", where),),
+        where=where,
     )  # fmt: skip
 
 
