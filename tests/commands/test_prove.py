@@ -20,7 +20,7 @@ best = keras.callbacks.ModelCheckpoint("best.keras")
 TOO_LOW = """
 open("notes.txt", "a").write("started\\n")
 model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(16, "relu"), keras.layers.Dense(2, "softmax")])
-model.compile(keras.optimizers.SGD(1e-8), "sparse_categorical_crossentropy", metrics=["accuracy"])
+model.compile(keras.optimizers.SGD(1e-8), "sparse_categorical_crossentropy", steps_per_execution=5)
 model.fit(x, y, epochs=6, verbose=0, callbacks=[best])
 print("after")
 """

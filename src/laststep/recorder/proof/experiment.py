@@ -49,6 +49,7 @@ class Experiment:
         left = self.ends - time.time()
         batches = take(model, self.asked, time.time() + SHARE_FOR_DATA * left)
         model(batches[0].x)  # built now, if it was not
+        _step_by_step(model)
         start = [(variable, variable.numpy()) for variable in model.variables]
         arms = {BEFORE: Arm(self, {}, batches, start), AFTER: Arm(self, self.trial, batches, start)}
         steps = self._steps(len(batches))
@@ -159,6 +160,15 @@ def _fresh(optimizer: Any) -> Any:
     if made is None:
         raise CannotTry(f"its optimizer can't be made anew ({trouble})")
     return made
+
+
+def _step_by_step(model: Any) -> None:
+    """However many steps the program takes at once."""
+    several = getattr(model, "_steps_per_execution", None)
+    if hasattr(several, "assign"):  # tf_keras
+        several.assign(1)
+    else:
+        model.steps_per_execution = 1
 
 
 def _variables(optimizer: Any) -> list[Any]:
