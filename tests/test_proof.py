@@ -49,7 +49,7 @@ LEARNS, NOTHING, BREAKS = trained([0.0, 0.4, 0.9], FALLS), trained([0.0, 0.01, 0
         (NOTHING, NOTHING, WITHDRAWN),
         (LEARNS, NOTHING, OPEN),  # here it learns without the change
         (NOTHING, BREAKS, WITHDRAWN),
-        (BREAKS, BREAKS, WITHDRAWN),
+        (BREAKS, BREAKS, OPEN),  # not this alone, or not enough of it
         (RAISED, LEARNS, PROVEN),
         (NOTHING, RAISED, OPEN),  # what was tried does not fit this model: that says nothing about the finding
         (LEARNS, LEARNS, OPEN),

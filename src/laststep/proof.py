@@ -14,7 +14,7 @@ LEARNT = 0.1  # of the way from a constant answer to a perfect one: less is noth
 FALLEN = 0.1  # of the first loss
 TWICE = 2.0  # with the change it must learn so much better
 FEWEST_ROUNDS = 2
-HELPS, NO_HELP, EITHER_WAY, GONE, UNLIKE, TOO_SHORT, RAISES = range(7)
+HELPS, NO_HELP, EITHER_WAY, GONE, UNLIKE, TOO_SHORT, RAISES, BOTH_BREAK = range(8)
 WHY = {
     HELPS: "with the change it works, and without it it does not",
     NO_HELP: "with the change it works no better than without it",
@@ -22,6 +22,7 @@ WHY = {
     UNLIKE: "the two losses measure different things, and its predictions can't be set against its targets",
     TOO_SHORT: "there was time for a few steps only, and they do not tell: give it more --seconds",
     RAISES: "with the change the step raised an error: what was tried does not fit this model",
+    BOTH_BREAK: "with the change a number breaks, too: it is not this alone, or the change is too small",
     GONE: "the bad number of the recorded run did not come back in so few steps",
 }
 
@@ -94,7 +95,7 @@ def _judge(before: Training, after: Training, had_bad: bool, same_loss: bool, en
     if after.raised:
         return RAISES
     if after.bad is not None:
-        return NO_HELP
+        return NO_HELP if before.bad is None else BOTH_BREAK
     if before.bad is not None:
         return HELPS if after.steps >= before.bad else TOO_SHORT
     by_skill, by_loss = bool(before.skill and after.skill), same_loss

@@ -165,7 +165,7 @@ def _fresh(optimizer: Any) -> Any:
 def _step_by_step(model: Any) -> None:
     """However many steps the program takes at once."""
     several = getattr(model, "_steps_per_execution", None)
-    if hasattr(several, "assign"):  # tf_keras
+    if several is not None and hasattr(several, "assign"):  # tf_keras
         several.assign(1)
     else:
         model.steps_per_execution = 1
