@@ -17,6 +17,7 @@ import kills
 import leaks
 import logs
 import million
+import sentinel
 import startup
 import steps_inside
 import steps_process
@@ -30,6 +31,7 @@ MEASUREMENTS: dict[str, ModuleType] = {
     "answer": answer,
     "logs": logs,
     "leaks": leaks,
+    "sentinel": sentinel,
     "steps-process": steps_process,
     "steps-inside": steps_inside,
 }

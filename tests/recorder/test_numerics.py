@@ -99,6 +99,41 @@ for _ in range(20):
     step(tf.constant(x))
 say("done")
 """
+EXACT = """
+import numpy as np
+import keras
+from laststep.recorder.probes.numerics import _sites
+keras.utils.set_random_seed(1)
+x = np.random.default_rng(3).random((32 * 1800, 8), dtype="float32")
+y = x.sum(axis=1, keepdims=True)
+x[32 * 1500] = np.inf
+class Save(keras.callbacks.Callback):
+    def on_train_batch_begin(self, batch, logs=None):
+        if batch == 1500:
+            say("before", held=[room.look().size for room in _sites[-1][1].weights])
+            np.savez("before.npz", *self.model.get_weights())
+model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(16, activation="tanh"), keras.layers.Dense(1)])
+model.compile("adam", "mse", jit_compile=False)
+model.fit(x, y, shuffle=False, verbose=0, callbacks=[Save()])
+time.sleep(0.6)
+sentinel = _sites[-1][1]
+say("after", held=[room.look().size for room in sentinel.weights], out=sentinel.out.look().tolist()[0])
+sentinel.leave()  # as when the model is gone; a step that still runs must not mind
+model.fit(x[:64], y[:64], verbose=0)
+"""
+INSIDE_XLA = """
+import tensorflow as tf
+x = tf.ones((4, 8))
+weights = tf.Variable(tf.zeros((8, 1)))
+@tf.function
+def step(batch):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((batch @ weights - 1.0) ** 2)
+    weights.assign_sub(0.1 * tape.gradient(loss, weights))
+    return loss
+step(x)
+say("done", loss=float(tf.function(lambda batch: step(batch), jit_compile=True)(x)))
+"""
 SAVED = """
 import numpy as np
 import tensorflow as tf
@@ -199,6 +234,25 @@ def test_a_nan_that_a_fused_relu_swallows_is_seen_and_found_in_the_data(tmp_path
     assert site.get("losses")[0] | {"made_by": "Softmax", "from_logits": None} == site.get("losses")[0]
     last = site.get("model")["layers"][-1]
     assert (last["activation"], last["where"]["line"]) == ("softmax", line_of(FIT.format(first=""), "last"))
+
+
+def test_the_weights_that_the_bad_step_started_from_are_kept_and_none_before(tmp_path: Path) -> None:
+    said, run = record(tmp_path, EXACT)
+    (event,) = run.all("bad-number")
+    assert (event.get("step"), event.get("weights_of")) == (1501, 1500)
+    assert run.folder is not None
+    with np.load(run.folder / "kept.npz", allow_pickle=False) as kept, np.load(tmp_path / "before.npz") as before:
+        weights = [kept[name] for name in kept if name.startswith("weights/")]
+        assert [weight.tobytes() for weight in weights] == [before[name].tobytes() for name in before]
+    # Memory is taken only from the bad step until it is written down.
+    assert said["before"]["held"] == said["after"]["held"] == [0, 0, 0, 0]
+    assert said["after"]["out"] == 1.0
+
+
+def test_a_step_that_was_traced_alone_is_compiled_inside_another_function(tmp_path: Path) -> None:
+    said, run = record(tmp_path, INSIDE_XLA)
+    assert "done" in said
+    assert run.all("gradients")
 
 
 def test_private_data_is_not_kept(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def page(run: Run, bad: Event, told: Event, width: int = 80, colour: bool = Fals
     old = f", with the weights of step {since:,}" if isinstance(since, int) else ""
     out.text(f"On the CPU, one operation after the other ({told.get('operations')} of them){old}.")
     _tell_inputs(out, told)
-    _tell_origin(out, told, run.cwd)
+    _tell_origin(out, told, run.cwd, exact=isinstance(since, int) and since + 1 == bad.get("step"))
     return str(out)
 
 
@@ -36,15 +36,15 @@ def _tell_inputs(out: Page, told: Event) -> None:
         out.text(f"{name} holds {_counted(bad)} before the model has seen it: {where}.")
 
 
-def _tell_origin(out: Page, told: Event, cwd: str) -> None:
+def _tell_origin(out: Page, told: Event, cwd: str, exact: bool) -> None:
     origin = told.get("origin")
     if not origin:
         if not told.get("inputs"):
             out.heading("No bad number came up")
-            out.text(
-                "Every operation of the replayed step gave finite numbers: it takes the exact weights of that moment, "
-                "which are newer than those that were kept."
-            )
+            lacks = "it takes the exact weights of that moment, which are newer than those that were kept"
+            if exact:
+                lacks = "weights and batch are those of that moment, so it takes something else: random numbers, say"
+            out.text(f"Every operation of the replayed step gave finite numbers: {lacks}.")
             if told.get("edges"):
                 out.text("Nearest to where they break:")
             for edge in told.get("edges") or []:

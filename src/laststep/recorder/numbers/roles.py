@@ -11,6 +11,7 @@ from typing import Any
 MOST_TENSORS = 12
 TARGET = re.compile(r"(y|label|target|lbl|truth)")
 MOST_FRAMES = 30
+KERAS = ("keras.src.", "tf_keras.src.")
 MOST_FRAMES_OUT = 60
 OUTERMOST = "func_graph_from_py_func"  # below it one is outside the function that is being traced
 # Operations that hand on what an activation gave.
@@ -37,6 +38,13 @@ def traced_function(frame: FrameType | None) -> tuple[Any, bool]:
                 return held, frame.f_code.co_name == "get_concrete_function"
         frame = frame.f_back
     return None, False
+
+
+def is_of_keras(frame: FrameType | None) -> bool:
+    """Whether what is traced is a function that Keras makes for its fit: no function of the program's calls it."""
+    function, _ = traced_function(frame)
+    module = getattr(getattr(function, "_python_function", None), "__module__", None)  # Keras wraps it: not its code
+    return str(module).startswith(KERAS)
 
 
 def tensors_of_step(frame: FrameType | None, graph: Any) -> dict[str, Any]:

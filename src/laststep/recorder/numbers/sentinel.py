@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
-IDLE, ASKED = 0.0, 1.0  # the gate: the host sets ASKED, the step answers with IDLE
+from laststep.recorder.numbers.room import VARIABLES, Room
+
+IDLE, ASKED = 0.0, math.inf  # the gate: the host sets ASKED, the step answers with IDLE
 ABSENT = -1.0  # in place of a count of steps
 FIRST_NORM = 3  # in what the host reads: whether something is bad, the loss, the optimizer's count, norms, units
 MOST_UNITS = 65536
 MOST_LOOKED_AT = 24
 MOST_BATCH = 16 << 20  # bytes
-VARIABLES = "tensorflow.python.ops.resource_variable_ops"
+MOST_WEIGHTS = 64 << 20
+LARGEST = 3.4e38  # of float32, or nearly
 RECORD = "tensorflow.python.eager.record"
 ATTRIBUTES = "tensorflow.core.framework.attr_value_pb2"
 
@@ -24,7 +28,9 @@ class Sentinel:
     copied, into variables of ours that the host reads when it likes. Nothing of the host's is written.
     """
 
-    def __init__(self, sources: list[Any], grads: list[Any], loss: Any, batch: dict[str, Any], clock: Any) -> None:
+    def __init__(
+        self, sources: list[Any], grads: list[Any], loss: Any, batch: dict[str, Any], clock: Any, alone: bool
+    ) -> None:
         tf = sys.modules["tensorflow"]
         self._grads = grads
         self._clock = clock  # the optimizer's count of its steps, or None
@@ -36,16 +42,37 @@ class Sentinel:
         self.units = self._count_units(grads)
         self.on_gpu = bool(tf.config.list_logical_devices("GPU"))
         self.in_xla = _in_xla(tf)
+        # A name is looked for on the device where the step runs, and never by XLA: a function of the program's own,
+        # that is traced without XLA, may later be called (`alone` says that it can't) by one that XLA compiles.
+        self.by_name = alone and not self.in_xla and len(tf.config.list_logical_devices()) == 1
         self.batch = {name: tensor for name, tensor in batch.items() if self._can_keep(tensor)}
-        make = sys.modules[VARIABLES].ResourceVariable
+        self._sources = sources if self.by_name and _can_keep_all(sources) else []
+        self.size = FIRST_NORM + len(self.looked_at) + sum(self.units.values())
         with tf.init_scope():
-            self.gate = make(ASKED, dtype="float32", trainable=False, name="laststep_gate")
-            size = FIRST_NORM + len(self.looked_at) + sum(self.units.values())
-            self.out = make(tf.zeros((size,)), dtype="float32", trainable=False, name="laststep_out")
-            self.kept = {name: self._room(tf, make, tensor) for name, tensor in self.batch.items()}
+            self.gate = Room(tf.constant(ASKED), (), self.by_name)
+            self.out = Room(tf.zeros((self.size,)), None if self.by_name else (self.size,), self.by_name)
+            self.kept = {name: self._room(tf, tensor) for name, tensor in self.batch.items()}
+            self.weights = [self._room(tf, variable) for variable in self._sources]
         with sys.modules[RECORD].stop_recording(), tf.name_scope("laststep"):
             self._lay(tf, loss)
-        self._grads, self._clock, self.batch = [], None, {}
+        self._grads, self._clock, self.batch, self._sources = [], None, {}, []
+
+    def leave(self) -> None:
+        """Nobody looks any more: a step that still runs finds the flag of a bad one, and leaves its numbers alone."""
+        if self.by_name:
+            self.out.put([1.0])
+            self.let_go()
+
+    def let_go(self) -> None:
+        """Of what was kept of a bad step; as long as its flag stands, nothing more is kept."""
+        if self.by_name:
+            for room in [*self.kept.values(), *self.weights]:
+                room.put(sys.modules["tensorflow"].zeros((0,), room.dtype))
+
+    def weights_then(self) -> list[Any]:
+        """The weights that the first bad step started from; none where they were not kept."""
+        values = [room.look() for room in self.weights]
+        return values if all(value.size for value in values) else []
 
     def _count_units(self, grads: list[Any]) -> dict[int, int]:
         found: dict[int, int] = {}
@@ -59,47 +86,66 @@ class Sentinel:
         """XLA cannot write what has no fixed shape into a variable."""
         return tensor.shape.is_fully_defined() if self.in_xla else tensor.shape.rank is not None
 
-    def _room(self, tf: Any, make: Any, tensor: Any) -> Any:
-        shape = tensor.shape if self.in_xla else tf.TensorShape(None)
+    def _room(self, tf: Any, tensor: Any) -> Room:
         first = tf.zeros(tensor.shape if self.in_xla else (0,), tensor.dtype)
-        return make(first, dtype=tensor.dtype, shape=shape, trainable=False, name="laststep_kept")
+        return Room(first, tensor.shape if self.in_xla else None, self.by_name)
 
     def _lay(self, tf: Any, loss: Any) -> None:
         total = _scalar(tf, loss)
         watched = total
         if self.kernels:
             watched = total + _half_square(tf, self._grads[self.kernels[0]])
-        gate = self.gate.read_value()
-        wanted = self._is_wanted(tf, gate, watched)
-        result = tf.cond(wanted, lambda: self._answer(tf, total), lambda: 0)
+        result = tf.cond(self._is_quiet(tf, watched), lambda: 0, lambda: self._answer(tf, total))
         if not self.in_xla:
             _keep_closed(result)
 
-    def _is_wanted(self, tf: Any, gate: Any, watched: Any) -> Any:
-        if self.in_xla:  # where NaN times 0 may well be 0, and operations cost nothing
-            return tf.logical_or(tf.not_equal(gate, 0.0), tf.logical_not(tf.math.is_finite(watched)))
-        # Anything times an idle gate is 0, unless it is NaN or Inf. On a GPU the host would have to wait for it.
-        return tf.not_equal(gate if self.on_gpu else watched * gate, 0.0)
+    def _is_quiet(self, tf: Any, watched: Any) -> Any:
+        """Nobody asked, and nothing is bad."""
+        gate = self.gate.read()
+        if self.in_xla:  # operations cost nothing there
+            return tf.logical_and(tf.equal(gate, IDLE), tf.math.is_finite(watched))
+        if self.on_gpu:  # the host would have to wait for what is watched
+            return tf.equal(gate, IDLE)
+        # One operation: the difference of two numbers is small only if neither is NaN or Inf.
+        return tf.raw_ops.ApproximateEqual(x=watched, y=gate, tolerance=LARGEST)
 
     def _answer(self, tf: Any, total: Any) -> Any:
         """What was measured of the first bad step stays: the host, who sets the gate, has no say in that."""
-        return tf.cond(self.out.read_value()[0] != 0.0, lambda: 0, lambda: self._measure(tf, total))
+        return tf.cond(self.out.read()[0] != 0.0, lambda: 0, lambda: self._measure(tf, total))
 
     def _measure(self, tf: Any, total: Any) -> int:
         norms = [_half_square(tf, self._grads[i]) for i in self.looked_at]
         lively = [_liveliest(tf, self._grads[i]) for i in self.units]
         at = tf.cast(self._clock.read_value(), "float32") if self._clock is not None else tf.constant(ABSENT)
         bad = tf.cast(tf.logical_not(tf.math.is_finite(tf.add_n([total, *norms]))), "float32")
-        self.out.assign(tf.concat([tf.stack([bad, total, at, *norms]), *lively], 0), read_value=False)
+        self._keep_weights(tf, bad)
+        self.out.write(tf.concat([tf.stack([bad, total, at, *norms]), *lively], 0))
         for name, room in self.kept.items():
             tensor = self.batch[name]
             small = tf.size(tensor, out_type="int64") * tensor.dtype.size <= MOST_BATCH
             if self.in_xla or tensor.shape.is_fully_defined():
-                room.assign(tensor, read_value=False)
+                room.write(tensor)
             else:
-                room.assign(tensor[: tf.where(small, tf.shape(tensor)[0], 0)], read_value=False)
-        self.gate.assign(IDLE, read_value=False)
+                room.write(tensor[: tf.where(small, tf.shape(tensor)[0], 0)])
+        self.gate.write(tf.constant(IDLE))
         return 0
+
+    def _keep_weights(self, tf: Any, bad: Any) -> None:
+        """Those that the bad step started from: it has updated none yet. What is kept is not copied, but replaced."""
+        if self.weights:
+            tf.cond(bad != 0.0, self._write_weights, lambda: 0)
+
+    def _write_weights(self) -> int:
+        for room, variable in zip(self.weights, self._sources, strict=True):
+            room.write(variable.read_value())
+        return 0
+
+
+def _can_keep_all(variables: list[Any]) -> bool:
+    plain = sys.modules[VARIABLES].BaseResourceVariable
+    if not all(isinstance(v, plain) and v.shape.is_fully_defined() for v in variables):
+        return False
+    return bool(sum(v.dtype.size * v.shape.num_elements() for v in variables) <= MOST_WEIGHTS)
 
 
 def _in_xla(tf: Any) -> bool:

@@ -41,6 +41,7 @@ class Site:
         self.dependence = Dependence()
         self._weights: list[Any] | None = None
         self._weights_step = 0
+        self.exact: list[Any] = []  # the weights that a bad step started from, where they were caught
         self._samples = 0
         self._next = 0.0
         self._told_batches = 0
@@ -131,6 +132,8 @@ class Site:
         if recorder is None:
             return
         found = {name: bad_values(values) for name, values in batch.items()}
+        if self.exact:
+            self._weights, self._weights_step, self.exact = self.exact, step - 1, []
         kept, trouble = attempt(keep, batch, self.names, self._weights)
         recorder.event(
             "bad-number", site=self.number, step=step, loss=short(loss),

@@ -30,7 +30,7 @@ from laststep.recorder.numbers.cross_entropy import find_cross_entropy
 from laststep.recorder.numbers.exports import is_for_export, remember_function, watch_saving
 from laststep.recorder.numbers.frozen import look_at_frozen, watch_frozen
 from laststep.recorder.numbers.graph import find_risky
-from laststep.recorder.numbers.roles import describe_loss, guess_roles, tensors_of_step
+from laststep.recorder.numbers.roles import describe_loss, guess_roles, is_of_keras, tensors_of_step
 from laststep.recorder.numbers.sentinel import ASKED, FIRST_NORM, Sentinel
 from laststep.recorder.numbers.site import Site, half_square
 from laststep.recorder.patch import after, after_new
@@ -155,7 +155,7 @@ def _lay(recorder: state.Recorder, taken: _Taken) -> None:
     losses = taken.losses or attempt(find_cross_entropy, taken.loss)[0] or []
     batch = _roles(tensors_of_step(taken.frame, graph), losses, graph)
     clock = variable_of(getattr(taken.optimizer, "iterations", None))
-    sentinel = Sentinel(taken.variables, taken.grads, taken.loss, batch, clock)
+    sentinel = Sentinel(taken.variables, taken.grads, taken.loss, batch, clock, is_of_keras(taken.frame))
     met, _ = attempt(find_in_graph, taken.loss)
     risky, _ = attempt(find_risky, taken.loss)
     site = _new_site(recorder, taken, losses, broadcast=met, risky=risky)
@@ -284,29 +284,33 @@ def read_sentinels() -> None:
         if site.bad or site.is_gone:
             if site.is_gone:
                 _sites.remove(entry)
+                sentinel.leave()
             continue
-        if float(sentinel.gate.numpy()) == ASKED and not sentinel.out.numpy()[0]:
+        if float(sentinel.gate.look()) == ASKED and not sentinel.out.look()[0]:
             continue
         answered = True
         was_bad = _take(recorder, site, sentinel)
+        if was_bad:
+            sentinel.let_go()
         if not site.bad:
             if was_bad:  # it was nothing: the next one counts
-                sentinel.out.assign(sys.modules["numpy"].zeros(sentinel.out.shape, "float32"), read_value=False)
-            sentinel.gate.assign(ASKED, read_value=False)
+                sentinel.out.put(sys.modules["numpy"].zeros(sentinel.size, "float32"))
+            sentinel.gate.put(ASKED)
     _looks += answered
     look_at_frozen()
 
 
 def _take(recorder: Any, site: Site, sentinel: Sentinel) -> bool:
     """Whether the step called what it measured bad. A bad step that comes just now is taken the next time."""
-    out = sentinel.out.numpy()
+    out = sentinel.out.look()
     lively, at = {}, FIRST_NORM + len(sentinel.looked_at)
     for number, units in sentinel.units.items():
         lively[number] = out[at : at + units]
         at += units
-    batch = {name: room.numpy() for name, room in sentinel.kept.items()}
+    batch = {name: room.look() for name, room in sentinel.kept.items()}
     norms = dict(zip(sentinel.looked_at, (float(value) for value in out[FIRST_NORM:]), strict=False))
     step = int(out[2]) + 1 + site.began if out[2] >= 0 else recorder.count
+    site.exact = sentinel.weights_then() if out[0] else []
     site.take(step, float(out[1]), norms, lively, {name: v for name, v in batch.items() if v.size})
     return bool(out[0])
 
