@@ -17,6 +17,7 @@ import kills
 import leaks
 import logs
 import million
+import probe
 import sentinel
 import startup
 import steps_inside
@@ -32,6 +33,7 @@ MEASUREMENTS: dict[str, ModuleType] = {
     "logs": logs,
     "leaks": leaks,
     "sentinel": sentinel,
+    "probe": probe,
     "steps-process": steps_process,
     "steps-inside": steps_inside,
 }
