@@ -19,6 +19,7 @@ import logs
 import million
 import probe
 import sentinel
+import stalls
 import startup
 import steps_inside
 import steps_process
@@ -34,6 +35,7 @@ MEASUREMENTS: dict[str, ModuleType] = {
     "leaks": leaks,
     "sentinel": sentinel,
     "probe": probe,
+    "stalls": stalls,
     "steps-process": steps_process,
     "steps-inside": steps_inside,
 }

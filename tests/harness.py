@@ -31,7 +31,7 @@ HERE = "# <- here"
 READY = b"READY"
 FORECAST = re.compile(rb"\nlaststep: memory runs out [^\n]*\n")
 MOST_SECONDS = 120.0
-DIRECTIVES = {"expect", "exit", "outcome", "do", "to", "by", "memory", "env", "needs", "when", "stall"}
+DIRECTIVES = {"expect", "exit", "outcome", "do", "to", "by", "memory", "env", "needs", "when", "stall", "seconds"}
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -49,6 +49,7 @@ class Scenario:
     env:     `NAME=VALUE …` put into its environment; the value now+5 is the time then plus 5 s, in epoch seconds
     needs:   `mounts` (a private mount namespace) or `kernel-log` (to write to it): skipped where that can't be had
     when:    `all`: only in `make test-all`
+    seconds: how long it may take, where that is more than two minutes
     stall:   `yes`: it hangs for good; laststep is asked to stop it once it has said why (--on-stall stop)
     """
 
@@ -66,6 +67,7 @@ class Scenario:
     only_in_all: bool = False
     here: int | None = None
     stall: bool = False
+    seconds: float = MOST_SECONDS
 
     @property
     def path(self) -> Path:
@@ -109,6 +111,7 @@ def read_scenario(path: Path) -> Scenario:
         only_in_all=said.get("when") == "all",
         here=marked[0] if marked else None,
         stall=said.get("stall") == "yes",
+        seconds=float(said.get("seconds", MOST_SECONDS)),
     )
 
 
@@ -322,12 +325,12 @@ def _watch(command: list[str], asked: Scenario, cwd: Path, env: dict[str, str], 
         if asked.signal is not None:
             assert _ready_or_dead(is_ready, process), f"never READY:\n{collected['stderr'].decode()[-3000:]}"
             _send(asked, process.pid, home)
-        process.wait(max(1.0, MOST_SECONDS - (time.monotonic() - began)))
+        process.wait(max(1.0, asked.seconds - (time.monotonic() - began)))
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         tail = collected["stderr"].decode(errors="replace")[-3000:]
-        raise AssertionError(f"{asked.name} still ran after {MOST_SECONDS:.0f} s:\n{tail}") from None
+        raise AssertionError(f"{asked.name} still ran after {asked.seconds:.0f} s:\n{tail}") from None
     for reader in readers:
         reader.join(10)
     seconds = time.monotonic() - began

@@ -25,7 +25,7 @@ class KeepPredictions(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         predictions = self.model.predict_on_batch(self.x)
         self.kept.append(np.repeat(predictions, 3000, axis=1))  # <- here
-        time.sleep(0.1)
+        time.sleep(0.2)
 
 
 x = np.random.rand(1_000, 4).astype("float32")

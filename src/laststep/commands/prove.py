@@ -1,4 +1,4 @@
-"""try the first finding's remedy: a short training with and without it, from the same start"""
+"""try the first remedy: a short training with and without it"""
 
 from __future__ import annotations
 

@@ -1,0 +1,79 @@
+"""How soon a program that hangs is told so, and why: every scenario of tests/ that really hangs, under `laststep run`.
+
+Counted from the last move that the program itself wrote down (a step, the beginning of a phase) until the lines with
+the cause have arrived on stderr. The promise: within 10 s, or 5 times the slowest normal of that phase, and 5 s more.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from children import LASTSTEP
+from figures import Row
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+import harness
+
+from laststep.blackbox.folder import list_runs
+from laststep.blackbox.follow import Follower
+from laststep.run import Run
+
+AT_ONCE = 3  # a program that hangs leaves its core to the others
+FLOOR, TIMES, CAUSE = 10.0, 5.0, 5.0
+NOTICE = b"laststep: nothing has moved"
+
+
+def measure(quick: bool) -> dict[str, Any]:
+    asked = [each for each in harness.all_scenarios() if each.stall and not each.needs and not each.memory]
+    with tempfile.TemporaryDirectory(prefix="laststep-bench-") as home, ThreadPoolExecutor(AT_ONCE) as pool:
+        chosen = asked[::5] if quick else asked
+        hung = pool.map(lambda one: hang(one, Path(home)), chosen)
+        return dict(zip((each.name for each in chosen), hung, strict=True))
+
+
+def hang(asked: harness.Scenario, home: Path) -> dict[str, Any]:
+    cwd = home / asked.name
+    cwd.mkdir()
+    (cwd / "train.py").write_bytes(asked.path.read_bytes())
+    environ = harness.environment(cwd, cwd / "runs") | dict(asked.env)
+    command = [LASTSTEP, "run", "--on-stall", "stop", sys.executable, "train.py"]
+    pipe = subprocess.PIPE
+    started = subprocess.Popen(command, cwd=cwd, env=environ, stdout=subprocess.DEVNULL, stderr=pipe)
+    assert started.stderr is not None
+    told = next((time.time() for line in started.stderr if line.startswith(NOTICE)), None)
+    started.stderr.read()
+    started.wait()
+    folder = list_runs(str(cwd / "runs"))[0]
+    live, stall = Follower(folder).read(), Run.load(folder).last("stall")
+    moved = max(mark.time for mark in (live.now, live.step) if mark is not None)
+    answer = subprocess.run([LASTSTEP, "why", "--json"], cwd=cwd, env=environ, capture_output=True, check=True)
+    first = next(iter(json.loads(answer.stdout)["findings"]), {"rule": ""})
+    slowest = float((stall.get("slowest") if stall else None) or 0.0)
+    return {
+        "after": told - moved if told else None,
+        "limit": max(FLOOR, TIMES * slowest) + CAUSE,
+        "phase": stall.get("phase") if stall else "",
+        "right": first["rule"] == asked.expect,
+    }
+
+
+def rows(found: dict[str, Any]) -> list[Row]:
+    told = {name: one for name, one in found.items() if one["after"] is not None}
+    late = [name for name, one in found.items() if name not in told or one["after"] > one["limit"]]
+    wrong = [name for name, one in found.items() if not one["right"]]
+    seconds = [one["after"] for one in told.values()]
+    spread = f"median {statistics.median(seconds):.1f} s, slowest {max(seconds):.1f} s"
+    return [
+        Row("hangs told, with their cause, after the last move", f"{len(found) - len(late)} of {len(found)} in time",
+            f"{spread}; late: {', '.join(late) or 'none'}", "within max(10 s, 5 × slowest) + 5 s", not late),
+        Row("the cause is right", f"{len(found) - len(wrong)} of {len(found)}", ", ".join(wrong), "all", not wrong),
+    ]  # fmt: skip
