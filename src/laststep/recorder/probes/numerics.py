@@ -160,7 +160,7 @@ def _lay(recorder: state.Recorder, taken: _Taken) -> None:
     risky, _ = attempt(find_risky, taken.loss)
     site = _new_site(recorder, taken, losses, broadcast=met, risky=risky)
     with tf.init_scope():
-        site.began = recorder.count - int(attempt(clock.numpy)[0] or 0) if clock is not None else 0
+        site.began = recorder.count - _steps_of(clock) if clock is not None else 0
         attempt(site.remember_weights, recorder.count)  # before the first step
     attempt(watch_frozen, taken.frame, taken.model)
     _sites.append((site, sentinel))
@@ -168,6 +168,12 @@ def _lay(recorder: state.Recorder, taken: _Taken) -> None:
         _stop.acquire()
         atexit.register(_finish)
         _thread.start_new_thread(_read_all, ())
+
+
+def _steps_of(clock: Any) -> int:
+    """The optimizer's count. One that was made inside this very trace has no value yet: an empty array."""
+    value, _ = attempt(clock.numpy)
+    return int(value) if value is not None and value.size else 0
 
 
 def _roles(found: dict[str, Any], losses: list[dict[str, Any]], graph: Any) -> dict[str, Any]:

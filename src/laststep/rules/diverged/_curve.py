@@ -14,6 +14,7 @@ from laststep.run import Fit, Run
 from laststep.torn import count
 
 FEWEST = 4  # points
+FLAT = 0.03  # of the loss
 ENOUGH_STEPS = 60  # whose losses are known: then no look is needed
 MOST_POINTS = 40
 
@@ -36,6 +37,10 @@ class Curve:
     @property
     def last(self) -> float:
         return statistics.median(self.points[-max(1, len(self.points) // 4) :]) if self.points else math.nan
+
+    @property
+    def is_flat(self) -> bool:
+        return max(self.points) - min(self.points) < FLAT * self.points[0]
 
     @property
     def still_falls(self) -> bool:

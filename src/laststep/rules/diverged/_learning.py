@@ -10,7 +10,7 @@ from laststep.finding import Confidence, Evidence
 from laststep.reports import words
 from laststep.rules.diverged._bad_step import bad_site
 from laststep.rules.diverged._constant import Constant, constant_of
-from laststep.rules.diverged._curve import FEWEST, Curve, curve_of
+from laststep.rules.diverged._curve import FEWEST, FLAT, Curve, curve_of
 from laststep.rules.diverged._record import read
 from laststep.rules.diverged._site import Site, are_rivals, last_site, tell
 from laststep.run import Run
@@ -20,7 +20,8 @@ LEARNS, FAILS, UNKNOWN = "learns", "fails", "unknown"  # what is not known does 
 ENOUGH_STEPS = 60  # with fewer even a good model may stand where it began
 ENOUGH_TO_ASK, FEWEST_LOOKS = 40, 3  # where something else is wrong too
 NO_BETTER, BETTER = 0.97, 0.9  # the loss, as a share of the loss of a constant answer
-FLAT, FELL = 0.03, 0.15  # how much of the loss went away, where there is no such yardstick
+WORSE = 1.5  # the same
+FELL = 0.15  # how much of the loss went away, where there is no such yardstick
 HARDLY = 0.05  # the same, where something else is wrong too
 CLEARLY = 0.08  # accuracy above that of always naming the commonest class
 FEWEST_ROWS = 200  # with fewer a weak dependence of the targets on the inputs is not found
@@ -113,7 +114,9 @@ class Learning:
         if self.share < BETTER - self.constant.doubt:
             return LEARNS
         still = abs(self.losses.start - self.losses.last) < 2 * FLAT * self.losses.points[0]
-        return FAILS if still and self.share + self.constant.doubt >= NO_BETTER else UNKNOWN
+        # What the first epoch gained is gone again in each one after it: weights that are put back.
+        falls_back = self.losses.is_flat and self.share > WORSE
+        return FAILS if (still or falls_back) and self.share + self.constant.doubt >= NO_BETTER else UNKNOWN
 
     def _by_itself(self) -> str:
         points, start, last = self.losses.points, self.losses.start, self.losses.last
