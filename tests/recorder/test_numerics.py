@@ -44,6 +44,26 @@ loop("xla", "xla", True)
 loop("eager", "eager", False)
 say("done")
 """
+OLD_OPTIMIZER = """
+import numpy as np
+import tensorflow as tf
+import tf_keras
+x = np.random.default_rng(3).random((320, 8), dtype="float32")
+x[230, 5] = np.inf
+model = tf_keras.Sequential([tf_keras.layers.Dense(16, activation="tanh"), tf_keras.layers.Dense(1)], name="old")
+optimizer = tf_keras.optimizers.legacy.SGD(0.01)  # makes its count of steps while the first one is traced
+
+@tf.function
+def step(xb):
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean((model(xb, training=True) - 1.0) ** 2)
+    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+
+for xb in tf.data.Dataset.from_tensor_slices(x).batch(32):
+    step(xb)
+time.sleep(0.6)
+say("done")
+"""
 FIT = """
 import numpy as np
 import keras
@@ -215,6 +235,11 @@ def test_every_kind_of_loop_catches_the_batch_in_the_act(tmp_path: Path) -> None
         assert (given["inf"], given["samples"], given["features"]) == (1, [6], [5]), name
     # Counted by each optimizer, from the loop's own first step on; the recorder counts all loops' steps together.
     assert [told["step"] for told in found.values()] == [8, 18, 28, 38]
+
+
+def test_an_optimizer_that_makes_its_count_inside_the_trace(tmp_path: Path) -> None:
+    _, run = record(tmp_path, OLD_OPTIMIZER)
+    assert bad(run)["old"]["step"] == 8
 
 
 def test_a_nan_that_a_fused_relu_swallows_is_seen_and_found_in_the_data(tmp_path: Path) -> None:

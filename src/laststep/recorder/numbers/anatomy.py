@@ -123,10 +123,21 @@ def _describe(layer: Any) -> dict[str, Any]:
     weights, _ = attempt(lambda: [path_of(weight) for weight in layer.weights])
     if weights:
         told["weights"] = weights[:12]
+    untracked, _ = attempt(_untracked, layer)
+    if untracked:
+        told["untracked"] = untracked[:12]
     policy = getattr(layer, "dtype_policy", None) or getattr(layer, "_dtype_policy", None)
     told["dtype"] = getattr(policy, "name", None)
     place = _places.get(layer)
     return told | ({"where": place} if place else {})
+
+
+def _untracked(layer: Any) -> list[str]:
+    """Variables that a layer holds and Keras does not know of: a tf.Variable in a layer of Keras 3."""
+    known = {id(variable_of(weight)) for weight in layer.weights}
+    held = [(name, variable_of(value)) for name, value in list(vars(layer).items())[:MOST_NAMES]]
+    own = [(name, value) for name, value in held if value is not None and id(value) not in known]
+    return [name for name, value in own if value.trainable and value.dtype.is_floating and value.shape.rank]
 
 
 def _outputs(model: Any) -> list[str]:

@@ -30,6 +30,7 @@ class Site:
     ) -> None:
         self.number = number
         self.began = 0  # by how much our count of steps is ahead of the optimizer's
+        self._clock = -1  # the optimizer's count in the look before
         self._optimizer = weakref.ref(optimizer) if optimizer is not None else lambda: None
         self._scales_loss = getattr(optimizer, "inner_optimizer", None) is not None
         self.layers = [_layer(name) for name in names]
@@ -50,6 +51,11 @@ class Site:
     @property
     def is_gone(self) -> bool:
         return all(reference() is None for reference in self._references)
+
+    def number_of(self, clock: int) -> int:
+        """Of a step, by the optimizer's count; 0 where there is none, or where it stands still: it is never applied."""
+        stands, self._clock = clock == self._clock, clock
+        return 0 if stands or clock < 0 else clock + 1 + self.began
 
     def take(self, step: int, loss: float, norms: Mapping[int, float], lively: Mapping[int, Any], batch: Any) -> None:
         """One answer of the sentinel, or one look at an eager step."""

@@ -315,7 +315,7 @@ def _take(recorder: Any, site: Site, sentinel: Sentinel) -> bool:
         at += units
     batch = {name: room.look() for name, room in sentinel.kept.items()}
     norms = dict(zip(sentinel.looked_at, (float(value) for value in out[FIRST_NORM:]), strict=False))
-    step = int(out[2]) + 1 + site.began if out[2] >= 0 else recorder.count
+    step = site.number_of(int(out[2])) or recorder.count
     site.exact = sentinel.weights_then() if out[0] else []
     site.take(step, float(out[1]), norms, lively, {name: v for name, v in batch.items() if v.size})
     return bool(out[0])

@@ -11,12 +11,13 @@ from laststep.event import Event
 from laststep.rules.diverged._record import metrics_of
 from laststep.rules.diverged._site import Site, loss_of
 from laststep.run import Fit, Run
-from laststep.torn import count
+from laststep.torn import count, number, table
 
 FEWEST = 4  # points
 FLAT = 0.03  # of the loss
 ENOUGH_STEPS = 60  # whose losses are known: then no look is needed
 MOST_POINTS = 40
+FEWEST_ROWS = 40  # with fewer, an accuracy is chance
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Curve:
 
     @property
     def is_flat(self) -> bool:
-        return max(self.points) - min(self.points) < FLAT * self.points[0]
+        return bool(self.points) and max(self.points) - min(self.points) < FLAT * self.points[0]
 
     @property
     def still_falls(self) -> bool:
@@ -64,7 +65,7 @@ def curve_of(run: Run, site: Site | None) -> Curve:
         steps=_count(run, fits),
         first_looks=_first_looks(site),
         held_out=tuple(_told(epochs, "val_loss")),
-        accuracy=_accuracy(epochs),
+        accuracy=_accuracy(epochs) if _rows(fits) >= FEWEST_ROWS else math.nan,
     )
 
 
@@ -105,6 +106,12 @@ def _first_looks(site: Site | None) -> float:
 def _count(run: Run, fits: Sequence[Fit]) -> int:
     counted = sum(count(fit.epochs[-1].get("batches")) * len(fit.epochs) for fit in fits)
     return counted or (run.steps[-1].number if run.steps else 0)
+
+
+def _rows(fits: Sequence[Fit]) -> float:
+    """In an epoch of the last fit, at most; infinite where it is not known."""
+    size = number(table(fits[-1].began.get("data")).get("batch_size")) if fits else math.nan
+    return size * count(fits[-1].epochs[-1].get("batches")) if math.isfinite(size) else math.inf
 
 
 def _accuracy(epochs: Sequence[Event]) -> float:

@@ -1,4 +1,4 @@
-"""A training without a single weight to train: frozen, unknown to Keras, or compiled while all was frozen."""
+"""Weights that nobody trains: all frozen, unknown to Keras, or compiled while all was frozen."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import math
 
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rules._shared import fit_place
-from laststep.rules.diverged._learning import Learning
+from laststep.rules.diverged._learning import LEARNS, Learning
 from laststep.rules.diverged._record import metrics_of
+from laststep.rules.diverged._site import last_site
 from laststep.run import Fit, Run
 from laststep.torn import table
 
 NOTHING = "does not have any trainable weights"
+
+
+ADD_WEIGHT = Remedy("Make a layer's weights with", "self.w = self.add_weight(shape=…)")
 
 
 def none_to_train(run: Run, learning: Learning) -> Finding | None:
@@ -28,7 +32,7 @@ def none_to_train(run: Run, learning: Learning) -> Finding | None:
                     trial={"trainable": True})  # fmt: skip
     if unknown:
         cause = "Keras knows of no weights in this model: those of its layers were made behind its back."
-        remedy = Remedy("Make a layer's weights with", "self.w = self.add_weight(shape=…)")
+        remedy = ADD_WEIGHT
     elif thawed:
         cause = "No gradient is taken: the training step was compiled while all layers were frozen."
         remedy = Remedy("Compile again after trainable was changed", "model.compile(…)")
@@ -41,6 +45,23 @@ def none_to_train(run: Run, learning: Learning) -> Finding | None:
         remedies=(remedy,),
         where=(None if unknown or fit is None else fit.began.get("trainable_set_at")) or fit_place(run),
     )
+
+
+def untracked(run: Run, learning: Learning) -> Finding | None:
+    """Layers that hold weights of which Keras does not know, in a training that learns little."""
+    site = last_site(run)
+    layer = next((each for each in site.layers if each.get("untracked")), None) if site is not None else None
+    if site is None or layer is None or learning.verdict == LEARNS:
+        return None
+    named = f"{', '.join(layer['untracked'][:4])} of {layer.get('name')}"
+    return Finding(
+        cause=f"Keras does not know of the weights {named}, and never trains them: they were made with tf.Variable.",
+        confidence=Confidence.LIKELY if learning.fails else Confidence.POSSIBLE,
+        evidence=(Evidence(f"{named} ({layer.get('class')}) are not among the layer's weights", (site.made,)),
+                  *learning.evidence),
+        remedies=(ADD_WEIGHT,),
+        where=layer.get("where") or site.where,
+    )  # fmt: skip
 
 
 def _is_frozen(run: Run, fit: Fit) -> bool:

@@ -24,6 +24,7 @@ WORSE = 1.5  # the same
 FELL = 0.15  # how much of the loss went away, where there is no such yardstick
 HARDLY = 0.05  # the same, where something else is wrong too
 CLEARLY = 0.08  # accuracy above that of always naming the commonest class
+BY_DRAWN_WEIGHTS = 0.3  # the same, of a model that was never trained: classes may lie far apart
 FEWEST_ROWS = 200  # with fewer a weak dependence of the targets on the inputs is not found
 BY_CHANCE = 0.02  # a p above it: what was found is what shuffled targets give too
 
@@ -106,7 +107,9 @@ class Learning:
 
     @property
     def _is_accurate(self) -> bool:
-        return self.losses.accuracy > self.constant.right + CLEARLY
+        """Where the loss stands still a little more than chance is no merit: weights as drawn reach that, too."""
+        stands = self.losses.is_flat and self.share >= NO_BETTER
+        return self.losses.accuracy > self.constant.right + (BY_DRAWN_WEIGHTS if stands else CLEARLY)
 
     def _beside_constant(self) -> str:
         if self.sure:

@@ -21,7 +21,7 @@ TENSOR: Forms = {
     **each(torn.entries, "features", "samples"),
     "shape": torn.shape,
 }
-LAYER = {"weights": torn.names, "where": torn.place}
+LAYER = {"weights": torn.names, "untracked": torn.names, "where": torn.place}
 FORMS: dict[str, Forms] = {
     "gradients": {
         "made_at": lambda value: [torn.place(part) for part in torn.entries(value)],

@@ -58,7 +58,9 @@ def _highest(site: Site) -> Event:
 
 
 def _stride(site: Site) -> float:
-    strides = [value for look in site.good if math.isfinite(value := stride(site, look))]
+    """Of an update, as a part of the weights: the first ones, or the first at a high rate where that came later."""
+    looks = [look for look in site.good if is_high(site, site.rate(look))] or site.good
+    strides = [value for look in looks if math.isfinite(value := stride(site, look))]
     return statistics.median(strides[: max(3, len(strides) // 4)]) if strides else math.nan
 
 

@@ -9,7 +9,7 @@ from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no
-from laststep.rules.diverged._frozen import none_to_train
+from laststep.rules.diverged._frozen import none_to_train, untracked
 from laststep.rules.diverged._learning import LEARNS, Learning, learning_of
 from laststep.rules.diverged._site import Site, last_site, latest_sites, sites
 from laststep.rules.diverged._weights import shapes
@@ -18,6 +18,7 @@ from laststep.torn import entries, number, place
 
 ENOUGH_STEPS = 20
 LARGE_PART = 0.2  # of the weights: less may be a head that this loss does not use
+MOST, LEFT = 0.5, 0.5  # of the weights; of the loss of a constant answer
 ROUNDED_AWAY = 1e-7  # a change this small, beside the weight, is lost in float32
 
 
@@ -44,6 +45,7 @@ def weights_not_updating(run: Run) -> Answer:
     """
     learning = learning_of(run)
     found = none_to_train(run, learning) or _cut_off(run, learning) or _never_applied(run, learning)
+    found = found or untracked(run, learning)
     if found is not None:
         return found
     return measured("the weights move") if sites(run) else no("no gradients were seen")
@@ -60,7 +62,7 @@ def _cut_off(run: Run, learning: Learning) -> Finding | None:
         left_out = [name for name in missing if set(name.split("/")[:-1]) & ends]
         lost = [name for name in missing if name not in reached and name not in left_out]
         share = _share(site, lost)
-        if not lost or share < LARGE_PART or (learning.verdict == LEARNS and share < 1):
+        if not lost or share < LARGE_PART or (share < 1 and _does_well(learning, share)):
             continue
         whole = share >= 1
         part = f"{share:.0%} of the" if share < 0.99 else "nearly all"
@@ -77,6 +79,11 @@ def _cut_off(run: Run, learning: Learning) -> Finding | None:
             where=where,
         )  # fmt: skip
     return None
+
+
+def _does_well(learning: Learning, share: float) -> bool:
+    """It learns without these weights; not where they are most of them, and most is left to learn."""
+    return learning.verdict == LEARNS and not (share > MOST and learning.share > LEFT)
 
 
 def _sure(whole: bool, learning: Learning) -> Confidence:
