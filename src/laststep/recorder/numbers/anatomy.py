@@ -94,6 +94,16 @@ def path_of(variable: Any) -> str:
     return str(getattr(variable, "path", None) or variable.name.partition(":")[0])
 
 
+def names_of(variables: list[Any]) -> list[str]:
+    """Each its own: a tf.Variable without a name is called Variable, as all of them are."""
+    paths, seen = [path_of(variable) for variable in variables], dict[str, int]()
+    for at, path in enumerate(paths):
+        seen[path] = seen.get(path, 0) + 1
+        if seen[path] > 1:
+            paths[at] = f"{path}_{seen[path] - 1}"
+    return paths
+
+
 def describe_layers(model: Any) -> dict[str, Any]:
     if model is None:
         return {}

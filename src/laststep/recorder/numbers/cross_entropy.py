@@ -7,7 +7,7 @@ import itertools
 from typing import Any
 
 from laststep.recorder.numbers.graph import back_from
-from laststep.recorder.numbers.roles import PASSES_ON, describe_loss
+from laststep.recorder.numbers.roles import as_given, describe_loss
 
 NAMES = {
     "SparseSoftmaxCrossEntropyWithLogits": "sparse_softmax_cross_entropy_with_logits",
@@ -20,7 +20,7 @@ def find_cross_entropy(loss: Any) -> list[dict[str, Any]]:
     """Walks back from the loss. As of a loss object: its name, what it takes, the targets and the predictions."""
     found = []
     for op in itertools.islice((op for op in back_from(loss, up_to=NAMES) if op.type in NAMES), MOST):
-        target, given = _given(op.inputs[1]), op.inputs[0]
+        target, given = as_given(op.inputs[1]), op.inputs[0]
         told = describe_loss(NAMES[op.type], True, target, given)
         held = {name: functools.partial(_itself, tensor) for name, tensor in (("y", target), ("y_pred", given))}
         found.append({"told": told, **held})
@@ -28,11 +28,4 @@ def find_cross_entropy(loss: Any) -> list[dict[str, Any]]:
 
 
 def _itself(tensor: Any) -> Any:
-    return tensor
-
-
-def _given(tensor: Any) -> Any:
-    """The step's own argument, before it was brought into shape."""
-    while tensor.op.type in PASSES_ON and tensor.op.inputs:
-        tensor = tensor.op.inputs[0]
     return tensor

@@ -21,6 +21,7 @@ from laststep.recorder.numbers.anatomy import (
     describe_optimizer,
     find_model,
     find_optimizer,
+    names_of,
     path_of,
     remember_place,
     variable_of,
@@ -30,7 +31,7 @@ from laststep.recorder.numbers.cross_entropy import find_cross_entropy
 from laststep.recorder.numbers.exports import is_for_export, remember_function, watch_saving
 from laststep.recorder.numbers.frozen import look_at_frozen, watch_frozen
 from laststep.recorder.numbers.graph import find_risky
-from laststep.recorder.numbers.roles import describe_loss, guess_roles, is_of_keras, tensors_of_step
+from laststep.recorder.numbers.roles import describe_loss, guess_roles, is_of_keras, is_target, tensors_of_step
 from laststep.recorder.numbers.sentinel import ASKED, FIRST_NORM, Sentinel
 from laststep.recorder.numbers.site import Site, half_square
 from laststep.recorder.patch import after, after_new
@@ -122,7 +123,7 @@ def _gradient(result: Any, tape: Any, target: Any, sources: Any, *args: Any, **k
     if not variables or any(variable is None for variable in variables) or len(variables) != len(grads):
         return  # a gradient by something else than weights: a penalty, an attack
     frame = sys._getframe(3)  # the caller: our hook · the guard · the wrapper
-    taken = _Taken(frame, [path_of(source) for source in given], variables, grads, target, losses)
+    taken = _Taken(frame, names_of(given), variables, grads, target, losses, _unasked(tape, variables))
     (_look_eagerly if eager else _lay)(recorder, taken)
 
 
@@ -136,6 +137,7 @@ class _Taken:
     grads: list[Any]
     loss: Any
     losses: list[dict[str, Any]]  # that were called on the way
+    unasked: list[Any]  # variables that the tape saw used, of which no gradient was taken
 
     @functools.cached_property
     def model(self) -> Any:
@@ -144,6 +146,11 @@ class _Taken:
     @functools.cached_property
     def optimizer(self) -> Any:
         return find_optimizer(self.frame)
+
+
+def _unasked(tape: Any, variables: list[Any]) -> list[Any]:
+    asked = {id(variable) for variable in variables}
+    return [held for held in tape.watched_variables() if id(held) not in asked and held.dtype.is_floating]
 
 
 def _lay(recorder: state.Recorder, taken: _Taken) -> None:
@@ -185,7 +192,7 @@ def _roles(found: dict[str, Any], losses: list[dict[str, Any]], graph: Any) -> d
     if not here:
         return guess_roles(found)
     target, prediction = here[-1]
-    named = {("x/" + name): tensor for name, tensor in found.items() if tensor is not target}
+    named = {("x/" + name): tensor for name, tensor in found.items() if not is_target(name, tensor, target)}
     return named | {"y": target, "y_pred": prediction}
 
 
@@ -202,6 +209,7 @@ def _new_site(recorder: state.Recorder, taken: _Taken, losses: list[dict[str, An
     recorder.event(
         "gradients", site=number, where=where, missing=missing[:100], step=recorder.count,
         variables=[{"name": n, "shape": v.shape.as_list()} for n, v in zip(names[:200], variables, strict=False)],
+        unasked=[{"name": path_of(v), "shape": v.shape.as_list()} for v in taken.unasked[:200]],
         losses=[loss["told"] for loss in losses[:8]], model=describe_layers(taken.model),
         optimizer=describe_optimizer(taken.optimizer, taken.frame), **seen,
     )  # fmt: skip

@@ -8,10 +8,11 @@ from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rules._shared import fit_place
 from laststep.rules.diverged._learning import LEARNS, Learning
 from laststep.rules.diverged._record import metrics_of
-from laststep.rules.diverged._site import last_site
+from laststep.rules.diverged._site import last_site, latest_sites
 from laststep.run import Fit, Run
-from laststep.torn import table
+from laststep.torn import number, table
 
+MOST = 0.5  # of the weights
 NOTHING = "does not have any trainable weights"
 
 
@@ -62,6 +63,44 @@ def untracked(run: Run, learning: Learning) -> Finding | None:
         remedies=(ADD_WEIGHT,),
         where=layer.get("where") or site.where,
     )  # fmt: skip
+
+
+def left_out(run: Run, learning: Learning) -> Finding | None:
+    """Most of the weights that the loss depends on are in no list of variables that gradients are taken of."""
+    latest = latest_sites(run)
+    asked = {name for site in latest for name in site.variables}
+    for site in latest if learning.fails else []:
+        lost = [each for each in site.made.data["unasked"] if each.get("name") not in asked]
+        sizes = [sum(math.prod(each.get("shape", [])) for each in held) for held in (lost, site.made.data["variables"])]
+        if not lost or not sum(sizes) or sizes[0] / sum(sizes) < MOST:
+            continue
+        part, names = f"{sizes[0] / sum(sizes):.0%} of the weights", [str(each.get("name")) for each in lost[:4]]
+        return Finding(
+            cause=f"{part} that the loss depends on are not among the variables that are trained.",
+            confidence=Confidence.LIKELY if learning.sure else Confidence.POSSIBLE,
+            evidence=(Evidence(f"no gradient was asked for {', '.join(names)}{' …' if len(lost) > 4 else ''}",
+                               (site.made,)), *learning.evidence),
+            remedies=(Remedy("Take the list of variables when all layers are built, and make layers once, in __init__",
+                             "tape.gradient(loss, model.trainable_variables)", site.where),),
+            where=site.where,
+        )  # fmt: skip
+    return None
+
+
+def mostly_frozen(run: Run, learning: Learning) -> Finding | None:
+    """Nothing is learnt, and most weights are frozen: it may be meant so, and then this is not enough."""
+    fit = next((fit for fit in reversed(run.fits) if fit.epochs), None)
+    model = table(fit.began.get("model")) if fit is not None else {}
+    whole, free = number(model.get("parameters")), number(model.get("trainable"))
+    if fit is None or not learning.fails or not 0 < free < (1 - MOST) * whole:
+        return None
+    return Finding(
+        cause=f"{1 - free / whole:.0%} of the weights are frozen, and the others alone learn nothing.",
+        confidence=Confidence.POSSIBLE,
+        evidence=(Evidence(f"{free:,.0f} of {whole:,.0f} weights can be trained", (fit.began,)), *learning.evidence),
+        remedies=(Remedy("Let more layers be trained, and compile after that", "base.trainable = True"),),
+        where=fit.began.get("trainable_set_at") or fit_place(run),
+    )
 
 
 def _is_frozen(run: Run, fit: Fit) -> bool:

@@ -26,7 +26,7 @@ FORMS: dict[str, Forms] = {
     "gradients": {
         "made_at": lambda value: [torn.place(part) for part in torn.entries(value)],
         **each(torn.names, "missing") | each(torn.place, "where", "cut_at") | each(torn.table, "broadcast"),
-        "variables": rows({"name": str, "shape": torn.shape}),
+        **each(rows({"name": str, "shape": torn.shape}), "variables", "unasked"),
         "losses": rows(each(_sizes, "y_shape", "y_pred_shape")),
         "model": whole({"layers": rows(LAYER), "outputs": torn.names}),
         **{"optimizer": whole({"where": torn.place}), "risky": rows({"where": torn.place})},

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from laststep.finding import Place
 from laststep.rules.diverged._outputs import plain_name
 from laststep.rules.diverged._site import Site, Told, gradient, loss_of
-from laststep.rules.diverged._weights import kernels
+from laststep.rules.diverged._weights import kernels, shapes
 from laststep.torn import number, table
 
 SCALERS = ("BatchNormalization", "LayerNormalization", "Normalization", "Rescaling", "GroupNormalization", "Embedding",
@@ -37,7 +37,14 @@ def large_targets(site: Site) -> Size | None:
 
 
 def large_inputs(site: Site) -> Size | None:
-    return None if is_scaled_inside(site) else large(site, site.inputs, LARGE_INPUTS)
+    numbers = [name for name, told in site.inputs.items() if not _are_names(site, told)]
+    return None if is_scaled_inside(site) else large(site, numbers, LARGE_INPUTS)
+
+
+def _are_names(site: Site, told: Told) -> bool:
+    """Whole numbers that the first trained layer is not given as they are: words, which another model looks up."""
+    first = next((shapes(site)[name] for name in kernels(site)), [0, 0])
+    return str(told.get("dtype")) in ("int32", "int64") and told.get("shape", [0])[-1:] != first[-2:-1]
 
 
 def scale_of(told: Told) -> tuple[float, int | None]:

@@ -8,8 +8,9 @@ from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
 from laststep.rules.diverged._learning import learning_of, steady_site
 from laststep.rules.diverged._scale import large_inputs, large_targets
+from laststep.rules.diverged._silence import death_of, died_at, silence_of
 from laststep.rules.diverged._site import SYMPTOMS, Site, tell
-from laststep.rules.diverged._weights import TOO_LONG, activation_after, default_rate, drawn, is_high, place_of
+from laststep.rules.diverged._weights import TOO_LONG, activation_after, drawn, is_high, place_of
 from laststep.run import Run
 from laststep.torn import number
 
@@ -18,7 +19,6 @@ LOOKS = 5
 SQUASHING = ("sigmoid", "tanh", "softsign")
 LEAKY = Remedy("Let silent units come back", 'activation="leaky_relu" (or "elu", "gelu")',
                trial={"hidden": {"activation": "leaky_relu", "from": ["relu"]}})  # fmt: skip
-LOWER = Remedy("Take a lower learning rate: steps this long throw units out of the range where they answer")
 START = Remedy("Look at what goes into this layer: its biases, its threshold, the sign and the scale of its inputs")
 
 
@@ -46,8 +46,8 @@ def dead_activations(run: Run) -> Answer:
     if site is None or len(site.good) < LOOKS:
         return no("too few looks at the gradients")
     dead = _dead(site)
-    died = _died(site) if not dead else None
-    if died is not None and not _is_known(run, site, died):
+    died = died_at(site) if not dead else None
+    if died is not None:
         return _all_died(run, site, died)
     if not dead:
         return measured("units of all layers have gradients")
@@ -76,31 +76,15 @@ def dead_activations(run: Run) -> Answer:
     )
 
 
-def _died(site: Site) -> Event | None:
-    """The look from which on, for half of all looks or longer, no layer but the last had any gradient."""
-    layers = list(site.good[-1].data["grads"])[:-1]
-    silent = [bool(layers) and all(look.data["grads"].get(layer) == 0 for layer in layers) for look in site.good]
-    last = silent[::-1].index(False) if False in silent else len(silent)  # looks at the end without an answer
-    alive = (site.good[-1].data["grads"].get(name) for name in list(site.good[-1].data["grads"])[-1:])
-    return site.good[-last] if last >= max(LOOKS, len(silent) / 2) and any(alive) else None
-
-
-def _is_known(run: Run, site: Site, look: Event) -> bool:
-    """What killed them has a rule of its own: data of another size, a rate that nothing is learnt with."""
-    high = is_high(site, site.rate(look)) and learning_of(run).trouble is not None
-    return high or large_inputs(site) is not None or large_targets(site) is not None
-
-
-def _all_died(run: Run, site: Site, look: Event) -> Finding:
-    layers = list(look.data["grads"])
-    told = f"{', '.join(layers[:-1][:4])}: no gradient in any look from step {look.data['step']:,} on"
-    rate = f"the rate was {tell(site.rate(look))} then; Keras takes {tell(default_rate(site))}"
+def _all_died(run: Run, site: Site, look: Event) -> Answer:
+    if is_high(site, site.rate(look)) or large_inputs(site) or large_targets(site):
+        return no("what silenced them has a rule of its own: the learning rate, or the size of the data")
     return Finding(
-        cause=f"All units have been silent since step {look.data['step']:,}: each sample gets the same answer.",
+        cause=f"{death_of(look)}.",
         confidence=Confidence.LIKELY,
-        evidence=(Evidence(told, (look, site.looks[-1])), Evidence(rate, (look,)), progress(run)),
-        remedies=(LOWER, LEAKY) if is_high(site, site.rate(look)) else (START, LEAKY),
-        where=site.rate_set_at if is_high(site, site.rate(look)) else place_of(site, layers[0]),
+        evidence=(Evidence(silence_of(look), (look, site.looks[-1])), progress(run)),
+        remedies=(START, LEAKY),
+        where=place_of(site, next(iter(look.data["grads"]))),
     )
 
 

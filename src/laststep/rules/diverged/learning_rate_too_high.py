@@ -12,6 +12,7 @@ from laststep.rules._shared import measured, no, progress
 from laststep.rules.diverged._bad_step import first_bad
 from laststep.rules.diverged._growth import blown_up
 from laststep.rules.diverged._learning import learning_of, steady_site, sureness
+from laststep.rules.diverged._silence import death_of, died_at, silence_of
 from laststep.rules.diverged._site import SYMPTOMS, Site, tell
 from laststep.rules.diverged._weights import LONG, default_rate, is_high, stride
 from laststep.run import Run
@@ -47,10 +48,13 @@ def learning_rate_too_high(run: Run) -> Answer:
     rate, part = steady.rate(highest), _stride(steady)
     if not is_high(steady, rate) or not part > LONG:
         return measured(f"an update changed the weights by {part:.2%}") if part == part else no("not known")
-    trouble = learning_of(run).trouble
-    if trouble is None:
-        return measured(f"with a rate of {tell(rate)} it learns")
-    return _finding(run, steady, highest, trouble.says, [trouble])
+    trouble, died = learning_of(run).trouble, died_at(steady)
+    if trouble is not None:
+        return _finding(run, steady, highest, trouble.says, [trouble])
+    if died is not None:
+        sign = death_of(died)
+        return _finding(run, steady, highest, sign[0].lower() + sign[1:], [Evidence(silence_of(died), (died,))])
+    return measured(f"with a rate of {tell(rate)} it learns")
 
 
 def _highest(site: Site) -> Event:

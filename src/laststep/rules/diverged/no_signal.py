@@ -8,6 +8,7 @@ from laststep.rule import Answer, rule
 from laststep.rules._shared import fit_place, measured, no, target_place
 from laststep.rules.diverged._learning import LEARNS, Learning, depend, dependence_of, learning_of
 from laststep.rules.diverged._site import Site, last_site
+from laststep.rules.diverged._weights import is_high
 from laststep.run import Run
 from laststep.torn import numbers
 
@@ -50,6 +51,8 @@ def no_signal(run: Run) -> Answer:
         return measured(f"the targets depend on the inputs (p = {test.get('p'):.2g} in {test.get('rows'):,} rows)")
     if not (learning.fails or learning.held_out_fails):
         return no("the model learns")
+    if any(is_high(site, site.rate(look)) for look in site.looks):
+        return no("the learning rate is far above the usual: what depends on what is only a first guess")
     says = f"among {test.get('rows'):,} rows, shuffled targets fit the inputs as well as the real ones"
     cause = "The targets do not depend on the inputs: there is nothing to learn."
     return _finding(run, cause, Evidence(f"{says} (p = {test.get('p'):.2f})", (test,)), learning, False)

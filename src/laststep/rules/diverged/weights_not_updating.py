@@ -9,7 +9,7 @@ from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no
-from laststep.rules.diverged._frozen import none_to_train, untracked
+from laststep.rules.diverged._frozen import left_out, mostly_frozen, none_to_train, untracked
 from laststep.rules.diverged._learning import LEARNS, Learning, learning_of
 from laststep.rules.diverged._site import Site, last_site, latest_sites, sites
 from laststep.rules.diverged._weights import shapes
@@ -45,7 +45,7 @@ def weights_not_updating(run: Run) -> Answer:
     """
     learning = learning_of(run)
     found = none_to_train(run, learning) or _cut_off(run, learning) or _never_applied(run, learning)
-    found = found or untracked(run, learning)
+    found = found or untracked(run, learning) or left_out(run, learning) or mostly_frozen(run, learning)
     if found is not None:
         return found
     return measured("the weights move") if sites(run) else no("no gradients were seen")
