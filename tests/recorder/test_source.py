@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from laststep.recorder.source import where_cut, where_given, where_set, where_sourced
+from laststep.recorder.source import used_in_tape, where_cut, where_from, where_given, where_set, where_sourced
 
 PROGRAM = """
 x = "inputs"
@@ -54,6 +54,7 @@ def line_found(tmp_path: Path, body: str, by: str = "given") -> int | None:
     [
         "model.fit(x, y)",
         "model.fit(x, y=y, epochs=3)",
+        "model.fit(x[:2], y[:2])",
     ],
 )
 def test_the_line_of_the_targets(tmp_path: Path, body: str) -> None:
@@ -100,3 +101,35 @@ def test_what_the_source_does_not_say_is_not_guessed(tmp_path: Path, body: str) 
 )
 def test_what_freezes_and_what_lets_no_gradient_through(tmp_path: Path, body: str, by: str, line: int | None) -> None:
     assert line_found(tmp_path, body, by) == line
+
+
+LOOPS = {
+    "at the top": (
+        "x = load()\nfor i in range(9):\n    xb, yb = cut(x[i]), cut(y[i])\n    with GradientTape():\n        use(xb)",
+        {"xb": 1, "yb": None},
+    ),
+    "through a function": (
+        "x, y = load()\n\ndef step(a, b):\n    return a - b\n\nfor i in range(3):\n    step(x[i], y[i])\n",
+        {"a": 1, "b": 1},
+    ),
+    "over a dataset": ("data = make(load())\nfor i in range(3):\n    for a, b in data:\n        use(a, b)", {"a": 1}),
+    "shuffled in place": ("y = load()\nrng.shuffle(y)\nfor b in y:\n    use(b)", {"b": 2}),
+    "two callers": ("x = load()\ndef step(a):\n    use(a)\nstep(x)\nstep(x)", {"a": None}),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_where_the_data_of_a_loop_comes_from(tmp_path: Path, name: str) -> None:
+    source, lines = LOOPS[name]
+    path = tmp_path / "train.py"
+    path.write_text(source)
+    last = 4 if name == "through a function" else 3 if name == "two callers" else len(source.splitlines())
+    found = {each: where_from(str(path), last, each) for each in lines}
+    assert {each: place and place["line"] for each, place in found.items()} == lines
+
+
+def test_what_a_tape_is_over(tmp_path: Path) -> None:
+    path = tmp_path / "train.py"
+    path.write_text("with tf.GradientTape() as t:\n    p = model(xb)\n    loss = mean((p - yb) ** 2)\nt.gradient(loss)")
+    assert [name for name in used_in_tape(str(path), 4) if name.endswith("b")] == ["xb", "yb"]
+    assert used_in_tape(str(path), 4).count("p") == 0

@@ -12,6 +12,7 @@ from laststep.recorder.frames import Place, parse_source, place
 MOST_STAGES = 5
 NO_GRADIENT = ("stop_gradient", "numpy", "argmax", "round", "rint", "floor", "ceil", "convert_to_numpy")
 SOURCES = ("from_tensor_slices", "from_tensors")
+IN_PLACE = ("shuffle",)  # change what they are given
 PRECISION = ("set_global_policy", "set_dtype_policy", "set_floatx")
 
 
@@ -23,7 +24,8 @@ def where_given(frame: FrameType | None, method: str, argument: str, position: i
         if _name(call) == method and _covers(call, frame):
             named = {word.arg: word.value for word in call.keywords}
             given = named.get(argument) or (call.args[position] if len(call.args) > position else None)
-            return _last_set(frame.f_code.co_filename, given) if isinstance(given, ast.Name) else None
+            root = _root(given)
+            return _last_set(frame.f_code.co_filename, root) if root is not None else None
     return None
 
 
@@ -57,6 +59,83 @@ def where_cut(here: Place | None) -> Any:
     calls = [call for call in _calls(here["file"]) if _lets_nothing_through(call)]
     lines = {call.lineno for call in calls if first <= call.lineno < here["line"] or _name(call) == "stop_gradient"}
     return place(here["file"], lines.pop()) if len(lines) == 1 else None
+
+
+def where_from(filename: str, line: int, name: str) -> Any:
+    """Where the data was set of which a loop takes its batches, from the name of a batch at this line.
+
+    From a loop's variable to what it goes through, from a function's argument to what its only caller gives; the
+    first line in no loop is it.
+    """
+    for _ in range(MOST_STAGES):
+        given = _given_as(filename, name, line)
+        if given is None:
+            return None
+        line, value, looped = given
+        if not looped:
+            return place(filename, line)
+        names = [node.id for node in ast.walk(value) if isinstance(node, ast.Name)] if value is not None else []
+        known = [each for each in names if _given_as(filename, each, line) is not None]
+        if not known:
+            return None
+        name = known[0]
+    return None
+
+
+def _given_as(filename: str, name: str, line: int) -> tuple[int, ast.expr | None, bool] | None:
+    """(line, value, whether that is in a loop or in a call) of what last gave this name its value before a line."""
+    function = _function_at(filename, line)
+    inside = function.lineno if function is not None else 0
+    set_here = [each for each in _settings(filename) if each[1] == name and inside <= each[0] < line]
+    looped = [each for each in _loops(filename) if each[1] == name and inside <= each[0] <= line]
+    if set_here or looped:
+        at, _, value = max(set_here + looped, key=_line)
+        return at, _part(value, name, at, filename), _is_in_loop(filename, at)
+    if function is None:
+        return None
+    arguments = [each.arg for each in function.args.args]
+    calls = [call for call in _calls(filename) if _name(call) == function.name]
+    if name in arguments and len(calls) == 1 and len(calls[0].args) > arguments.index(name):
+        return calls[0].lineno, calls[0].args[arguments.index(name)], True
+    return _given_as(filename, name, inside) if inside else None
+
+
+def _part(value: ast.expr | None, name: str, line: int, filename: str) -> ast.expr | None:
+    """Of `a, b = f(x), f(y)` the one that this name gets."""
+    pairs = [node for node in ast.walk(parse_source(filename)) if isinstance(node, ast.Assign) and node.lineno == line]
+    for node in pairs:
+        target = node.targets[0]
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            for part, given in zip(target.elts, node.value.elts, strict=False):
+                if isinstance(part, ast.Name) and part.id == name:
+                    return given
+    return value
+
+
+def _function_at(filename: str, line: int) -> ast.FunctionDef | None:
+    functions = [node for node in ast.walk(parse_source(filename)) if isinstance(node, ast.FunctionDef)]
+    around = [node for node in functions if node.lineno < line <= (node.end_lineno or 0)]
+    return max(around, key=lambda node: node.lineno, default=None)
+
+
+def _loops(filename: str) -> list[tuple[int, str, ast.expr | None]]:
+    loops = [node for node in ast.walk(parse_source(filename)) if isinstance(node, ast.For)]
+    return [
+        (loop.lineno, name.id, loop.iter)
+        for loop in loops for name in ast.walk(loop.target) if isinstance(name, ast.Name)
+    ]  # fmt: skip
+
+
+def _is_in_loop(filename: str, line: int) -> bool:
+    loops = [node for node in ast.walk(parse_source(filename)) if isinstance(node, (ast.For, ast.While))]
+    return any(loop.lineno <= line <= (loop.end_lineno or 0) for loop in loops)
+
+
+def _root(given: ast.expr | None) -> ast.Name | None:
+    """y, or y of y[:n]."""
+    while isinstance(given, ast.Subscript):
+        given = given.value
+    return given if isinstance(given, ast.Name) else None
 
 
 def only_source(here: Place | None) -> list[Any]:
@@ -120,6 +199,19 @@ def where_called(frame: FrameType | None, *names: str) -> Any:
     return None
 
 
+@functools.lru_cache(maxsize=32)
+def used_in_tape(filename: str, line: int) -> tuple[str, ...]:
+    """The names that the last `with GradientTape()` before this line uses and does not set itself, in their order."""
+    blocks = [node for node in ast.walk(parse_source(filename)) if isinstance(node, ast.With) and node.lineno <= line]
+    tapes = [block for block in blocks if any("GradientTape" in ast.dump(item.context_expr) for item in block.items)]
+    if not tapes:
+        return ()
+    block = max(tapes, key=lambda node: node.lineno)
+    names = sorted((n for n in ast.walk(block) if isinstance(n, ast.Name)), key=lambda n: (n.lineno, n.col_offset))
+    own = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+    return tuple(dict.fromkeys(name.id for name in names if name.id not in own))
+
+
 def _name(call: ast.Call) -> str:
     return str(getattr(call.func, "attr", None) or getattr(call.func, "id", None))
 
@@ -131,9 +223,11 @@ def _calls(filename: str) -> list[ast.Call]:
 
 @functools.lru_cache(maxsize=8)
 def _settings(filename: str) -> list[tuple[int, str, ast.expr | None]]:
-    """(line, name, value) of each assignment to a name, or to a part of what it holds."""
+    """(line, name, value) of each assignment to a name, or to a part of what it holds; also where that is shuffled."""
     found: list[tuple[int, str, ast.expr | None]] = []
     for node in ast.walk(parse_source(filename)):
+        if isinstance(node, ast.Call) and _name(node) in IN_PLACE and node.args and isinstance(node.args[0], ast.Name):
+            found.append((node.lineno, node.args[0].id, None))
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         if not isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
             continue

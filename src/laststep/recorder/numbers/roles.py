@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
+from laststep.recorder.source import used_in_tape
+
 MOST_TENSORS = 12
 TARGET = re.compile(r"(y|label|target|lbl|truth)")
 MOST_FRAMES = 30
@@ -74,7 +76,7 @@ def guess_roles(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _arguments(frame: FrameType | None, graph: Any) -> dict[str, Any]:
-    """An eager step: the arguments of the innermost function that was given any tensors."""
+    """An eager step: the arguments of the innermost function that was given any tensors, or what its tape is over."""
     for step in frames_of_step(frame):
         names = step.f_code.co_varnames[: step.f_code.co_argcount]
         found = _flat({name: step.f_locals.get(name) for name in names}, graph)
@@ -82,7 +84,10 @@ def _arguments(frame: FrameType | None, graph: Any) -> dict[str, Any]:
             return found
         if step.f_code.co_name == "<module>":
             break
-    return {}
+    if frame is None:
+        return {}
+    used = used_in_tape(frame.f_code.co_filename, frame.f_lineno)
+    return _flat({name: frame.f_locals.get(name, frame.f_globals.get(name)) for name in used}, graph)
 
 
 def _flat(named: dict[str, Any], graph: Any) -> dict[str, Any]:

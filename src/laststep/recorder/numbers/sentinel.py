@@ -10,6 +10,8 @@ from laststep.recorder.numbers.room import VARIABLES, Room
 
 IDLE, ASKED = 0.0, math.inf  # the gate: the host sets ASKED, the step answers with IDLE
 ABSENT = -1.0  # in place of a count of steps
+NONE = -2.0  # in the same place: there was no answer before
+COUNT = 2
 FIRST_NORM = 3  # in what the host reads: whether something is bad, the loss, the optimizer's count, norms, units
 MOST_UNITS = 65536
 MOST_LOOKED_AT = 24
@@ -51,6 +53,7 @@ class Sentinel:
         with tf.init_scope():
             self.gate = Room(tf.constant(ASKED), (), self.by_name)
             self.out = Room(tf.zeros((self.size,)), None if self.by_name else (self.size,), self.by_name)
+            self.unread = Room(tf.fill((self.size,), NONE), None if self.by_name else (self.size,), self.by_name)
             self.kept = {name: self._room(tf, tensor) for name, tensor in self.batch.items()}
             self.weights = [self._room(tf, variable) for variable in self._sources]
         with sys.modules[RECORD].stop_recording(), tf.name_scope("laststep"):
@@ -119,6 +122,9 @@ class Sentinel:
         at = tf.cast(self._clock.read_value(), "float32") if self._clock is not None else tf.constant(ABSENT)
         bad = tf.cast(tf.logical_not(tf.math.is_finite(tf.add_n([total, *norms]))), "float32")
         self._keep_weights(tf, bad)
+        asked = tf.not_equal(self.gate.read(), IDLE)
+        # A bad step that comes before the last answer was read does not wipe it out.
+        self.unread.write(tf.where(asked, NONE, self.out.read()))
         self.out.write(tf.concat([tf.stack([bad, total, at, *norms]), *lively], 0))
         for name, room in self.kept.items():
             tensor = self.batch[name]

@@ -146,6 +146,7 @@ class Site:
             inputs={name: told for name, told in found.items() if told},
             data={name: told for name, told in recorder.scanned().items() if told},
             kept=bool(kept), not_kept=trouble or None, weights_of=self._weights_step if self._weights else None,
+            weights=self._by_layer(dict(enumerate(map(half_square, self._weights or ())))),
             grads=[self.names[at] for at, norm in norms.items() if not math.isfinite(norm)][:50],
             finite=[self.names[at] for at, norm in norms.items() if math.isfinite(norm)][:50],
         )  # fmt: skip

@@ -9,6 +9,7 @@ import math
 import sys
 import time
 import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import FrameType, ModuleType
 from typing import Any
@@ -31,14 +32,14 @@ from laststep.recorder.numbers.cross_entropy import find_cross_entropy
 from laststep.recorder.numbers.exports import is_for_export, remember_function, watch_saving
 from laststep.recorder.numbers.frozen import look_at_frozen, watch_frozen
 from laststep.recorder.numbers.graph import find_risky
-from laststep.recorder.numbers.roles import describe_loss, guess_roles, is_of_keras, is_target, tensors_of_step
-from laststep.recorder.numbers.sentinel import ASKED, FIRST_NORM, Sentinel
+from laststep.recorder.numbers.roles import TARGET, describe_loss, guess_roles, is_of_keras, is_target, tensors_of_step
+from laststep.recorder.numbers.sentinel import ASKED, COUNT, FIRST_NORM, NONE, Sentinel
 from laststep.recorder.numbers.site import Site, half_square
 from laststep.recorder.patch import after, after_new
 from laststep.recorder.probes.hand_loop import OPTIMIZERS, TAPE
 from laststep.recorder.probes.keras_fit import cheap_number
 from laststep.recorder.runtime import is_eager, line_now, trains_alone
-from laststep.recorder.source import only_source, where_cut
+from laststep.recorder.source import only_source, where_cut, where_from
 
 PROBE = "numerics"
 SAVE = "tensorflow.python.saved_model.save"
@@ -160,12 +161,13 @@ def _lay(recorder: state.Recorder, taken: _Taken) -> None:
         return
     remember_function(taken.frame)
     losses = taken.losses or attempt(find_cross_entropy, taken.loss)[0] or []
-    batch = _roles(tensors_of_step(taken.frame, graph), losses, graph)
+    given = tensors_of_step(taken.frame, graph)
+    batch = _roles(given, losses, graph)
     clock = variable_of(getattr(taken.optimizer, "iterations", None))
     sentinel = Sentinel(taken.variables, taken.grads, taken.loss, batch, clock, is_of_keras(taken.frame))
     met, _ = attempt(find_in_graph, taken.loss)
     risky, _ = attempt(find_risky, taken.loss)
-    site = _new_site(recorder, taken, losses, broadcast=met, risky=risky)
+    site = _new_site(recorder, taken, losses, list(given), broadcast=met, risky=risky)
     with tf.init_scope():
         site.began = recorder.count - _steps_of(clock) if clock is not None else 0
         attempt(site.remember_weights, recorder.count)  # before the first step
@@ -196,7 +198,16 @@ def _roles(found: dict[str, Any], losses: list[dict[str, Any]], graph: Any) -> d
     return named | {"y": target, "y_pred": prediction}
 
 
-def _new_site(recorder: state.Recorder, taken: _Taken, losses: list[dict[str, Any]], **seen: Any) -> Site:
+def _two(given: Sequence[str]) -> list[str]:
+    """The names of the inputs and of the targets that a step was given."""
+    targets = [name for name in given if TARGET.match(name)] or list(given[1:2])
+    inputs = [name for name in given if name not in targets]
+    return [*inputs[:1], *targets[:1]] if inputs else []
+
+
+def _new_site(
+    recorder: state.Recorder, taken: _Taken, losses: list[dict[str, Any]], given: Sequence[str], **seen: Any
+) -> Site:
     global _count
     _count = number = _count + 1
     names, variables = taken.names, taken.variables
@@ -205,7 +216,8 @@ def _new_site(recorder: state.Recorder, taken: _Taken, losses: list[dict[str, An
     if missing:
         seen["cut_at"], _ = attempt(where_cut, where)
     if not recorder.open_fits:
-        seen["made_at"], _ = attempt(only_source, where)
+        lines = [attempt(where_from, where["file"], where["line"], name)[0] for name in _two(given)] if where else []
+        seen["made_at"] = attempt(only_source, where)[0] or lines
     recorder.event(
         "gradients", site=number, where=where, missing=missing[:100], step=recorder.count,
         variables=[{"name": n, "shape": v.shape.as_list()} for n, v in zip(names[:200], variables, strict=False)],
@@ -248,7 +260,8 @@ def _look_eagerly(recorder: state.Recorder, taken: _Taken) -> None:
         if len(_eager) >= MOST_SITES:
             return
         met, _ = attempt(find_in_frame, loss, taken.frame)
-        _eager[key] = _new_site(recorder, taken, taken.losses, broadcast=met, risky=None)
+        given = list(tensors_of_step(taken.frame, None))
+        _eager[key] = _new_site(recorder, taken, taken.losses, given, broadcast=met, risky=None)
     site = _eager[key]
     if site.bad:
         return
@@ -316,17 +329,23 @@ def read_sentinels() -> None:
 
 def _take(recorder: Any, site: Site, sentinel: Sentinel) -> bool:
     """Whether the step called what it measured bad. A bad step that comes just now is taken the next time."""
-    out = sentinel.out.look()
+    out, unread = sentinel.out.look(), sentinel.unread.look()
+    if unread[COUNT] != NONE and not unread[0]:
+        _take_one(recorder, site, sentinel, unread, {})
+    batch = {name: room.look() for name, room in sentinel.kept.items()}
+    site.exact = sentinel.weights_then() if out[0] else []
+    _take_one(recorder, site, sentinel, out, {name: v for name, v in batch.items() if v.size})
+    return bool(out[0])
+
+
+def _take_one(recorder: Any, site: Site, sentinel: Sentinel, out: Any, batch: dict[str, Any]) -> None:
     lively, at = {}, FIRST_NORM + len(sentinel.looked_at)
     for number, units in sentinel.units.items():
         lively[number] = out[at : at + units]
         at += units
-    batch = {name: room.look() for name, room in sentinel.kept.items()}
     norms = dict(zip(sentinel.looked_at, (float(value) for value in out[FIRST_NORM:]), strict=False))
-    step = site.number_of(int(out[2])) or recorder.count
-    site.exact = sentinel.weights_then() if out[0] else []
-    site.take(step, float(out[1]), norms, lively, {name: v for name, v in batch.items() if v.size})
-    return bool(out[0])
+    step = site.number_of(int(out[COUNT])) or recorder.count
+    site.take(step, float(out[1]), norms, lively, batch)
 
 
 def _finish() -> None:

@@ -9,7 +9,7 @@ from laststep.rules.diverged._bad_step import bad_inputs, bad_predictions, bad_s
 from laststep.rules.diverged._constant import constant_of
 from laststep.rules.diverged._scale import large_inputs, large_targets, only_inputs, reach
 from laststep.rules.diverged._site import Site, gradient, length, loss_of, tell
-from laststep.rules.diverged._weights import LONG, is_high, stride
+from laststep.rules.diverged._weights import LONG, TOO_LONG, drawn, is_high, stride
 from laststep.run import Run
 
 HUGE = 1e15  # no loss that means something
@@ -17,7 +17,7 @@ HUGE = 1e15  # no loss that means something
 
 def grew(site: Site) -> str:
     """What became too large before the first bad step, or with it; "" where all was of an ordinary size."""
-    return _loss_grew(site) or _norms_grew(site) or _guess_grew(site) or _long_stride(site)
+    return _loss_grew(site) or _norms_grew(site) or _guess_grew(site) or _long_stride(site) or _drawn_long(site)
 
 
 def _loss_grew(site: Site) -> str:
@@ -65,6 +65,16 @@ def _guess_grew(site: Site) -> str:
 def _long_stride(site: Site) -> str:
     first = next((stride(site, look) for look in site.good), math.nan)
     return f"the first step was {tell(first)} times as long as all weights together" if first > 1 else ""
+
+
+def _drawn_long(site: Site) -> str:
+    """Bad at once, in a model whose weights were drawn far too large: it grows on its way through the layers."""
+    if site.bad is None or site.bad.data["step"] > 2:
+        return ""
+    times = drawn(site)
+    layer = max(times, key=lambda layer: times[layer], default="")
+    told = f"the weights of {layer} were drawn {tell(times[layer])} times as long as usual" if layer else ""
+    return told if layer and times[layer] > TOO_LONG else ""
 
 
 def growth_cause(site: Site) -> str:

@@ -10,7 +10,7 @@ from laststep.run import Run
 
 SPARSE = {"sparsecategoricalcrossentropy", "sparsesoftmaxcrossentropywithlogits"}
 CATEGORICAL = {"categoricalcrossentropy", "categoricalfocalcrossentropy", "softmaxcrossentropywithlogits"}
-BINARY = {"binarycrossentropy", "binaryfocalcrossentropy"}
+BINARY = {"binarycrossentropy", "binaryfocalcrossentropy", "sigmoidcrossentropywithlogits"}
 SQUARED = {"meansquarederror", "mse"}
 REGRESSION = SQUARED | {
     *("meanabsoluteerror", "mae", "huber", "logcosh", "meansquaredlogarithmicerror", "meanabsolutepercentageerror")

@@ -38,7 +38,7 @@ FORMS: dict[str, Forms] = {
     "batch": each(torn.count, "batches") | each(tables(TENSOR), "tensors"),
     "bad-number": {
         **each(torn.count, "step") | each(torn.figure, "loss") | each(torn.entries, "grads", "finite"),
-        **each(tables(TENSOR), "inputs", "data"),
+        **each(tables(TENSOR), "inputs", "data") | each(torn.figures_by_name, "weights"),
     },
     "dependence": each(torn.figure, "p") | each(torn.count, "rows"),
 }

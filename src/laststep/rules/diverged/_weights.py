@@ -20,12 +20,17 @@ LONG = 0.03  # of the weights in one step; what trains well is about a thousandt
 TOO_LONG = 3.0  # times as long as Keras would have drawn them
 
 
+def layer_of(name: str) -> str:
+    """sequential/dense/kernel → sequential/dense; a variable of no layer is one by itself."""
+    return name.rpartition("/")[0] or name
+
+
 def shapes(site: Site) -> dict[str, list[int]]:
     return {str(item.get("name")): item["shape"] for item in site.made.data["variables"] if "shape" in item}
 
 
 def _of_layer(site: Site, layer: str) -> dict[str, list[int]]:
-    return {name: shape for name, shape in shapes(site).items() if name.rpartition("/")[0] == layer}
+    return {name: shape for name, shape in shapes(site).items() if layer_of(name) == layer}
 
 
 def size(site: Site, layer: str) -> int:
@@ -46,8 +51,10 @@ def _usual_square(name: str, shape: Sequence[int]) -> float:
 
 
 def drawn(site: Site) -> dict[str, float]:
-    """For each layer how long its weights were at the first look, beside what is usual."""
-    held = site.looks[0].data["weights"].items()
+    """For each layer how long its weights were at the first look, or before the bad step, beside what is usual."""
+    seen = site.looks[0].data["weights"]
+    early = site.bad is not None and not all(map(math.isfinite, seen.values()))
+    held = (site.bad.data["weights"] if site.bad is not None and early else seen).items()
     return {layer: value / usual(site, layer) for layer, value in held if usual(site, layer) > 0 and value < math.inf}
 
 
@@ -64,7 +71,7 @@ def weight(site: Site, look: Event) -> float:
 
 def _holds(layer: Told, name: str) -> bool:
     """Whether the variables under this name are the layer's."""
-    return any(variable.rpartition("/")[0] == name for variable in layer.get("weights", ()))
+    return any(layer_of(variable) == name for variable in layer.get("weights", ()))
 
 
 def place_of(site: Site, name: str) -> Place | None:

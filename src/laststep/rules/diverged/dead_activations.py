@@ -10,7 +10,7 @@ from laststep.rules.diverged._learning import learning_of, steady_site
 from laststep.rules.diverged._scale import large_inputs, large_targets
 from laststep.rules.diverged._silence import death_of, died_at, silence_of
 from laststep.rules.diverged._site import SYMPTOMS, Site, tell
-from laststep.rules.diverged._weights import TOO_LONG, activation_after, drawn, is_high, place_of
+from laststep.rules.diverged._weights import TOO_LONG, activation_after, drawn, is_high, layer_of, place_of
 from laststep.run import Run
 from laststep.torn import number
 
@@ -96,7 +96,7 @@ def _dead(site: Site) -> dict[str, float]:
     """Layers of which most units never had a gradient; a layer without a kernel has none or all."""
     shares: dict[str, float] = {}
     for name, share in site.good[-1].data["dead"].items():
-        layer = name.rpartition("/")[0]
+        layer = layer_of(name)
         shares[layer] = min(share, shares.get(layer, 1.0))
     layers = list(site.good[-1].data["grads"])
     silent = [layer for layer in layers if all(_is_silent(site, layer))]
@@ -114,7 +114,7 @@ def _is_blank(site: Site) -> bool:
 
 def _can_die(site: Site, layer: str) -> bool:
     """Neither frozen nor unlinked, which others tell, nor a layer whose activation has a slope everywhere."""
-    missing = [name.rpartition("/")[0] for name in site.made.data["missing"]]
+    missing = [layer_of(name) for name in site.made.data["missing"]]
     return layer not in missing and activation_after(site, layer) not in SQUASHING
 
 

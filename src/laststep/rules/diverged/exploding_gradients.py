@@ -49,7 +49,7 @@ def exploding_gradients(run: Run) -> Answer:
     times = drawn(site)
     layer = max(times, key=lambda layer: times[layer], default="")
     evidence = [first_bad(site), *_gradients(site)]
-    odd = bool(site.good) and site.looks[0].data["step"] == 1 and times.get(layer, 0.0) > TOO_LONG
+    odd = site.looks[0].data["step"] <= 2 and times.get(layer, 0.0) > TOO_LONG
     if odd:
         told = f"the weights of {layer} are {tell(times[layer])} times as long as Keras would have drawn them"
         evidence.append(Evidence(told, (site.made,)))

@@ -56,12 +56,16 @@ def invalid_loss_math(run: Run) -> Answer:
         return measured(sign)
     part, told = _where(site)
     return Finding(
-        cause=f"{told} in step {site.bad.get('step')}, with finite data and ordinary weights.",
+        cause=f"{told} in step {site.bad.get('step')}, {_with_what(site)}.",
         confidence=Confidence.LIKELY if _is_sure(site) else Confidence.POSSIBLE,
         evidence=(first_bad(site), Evidence(_before(site), site.looks[:1]), progress(run)),
         remedies=(GUARD, *((WHERE,) if part == "slope" else (LOGITS,) if part == "loss" else ()), FIND),
         where=_place(site, part),
     )
+
+
+def _with_what(site: Site) -> str:
+    return "with finite data and ordinary weights" if site.tensors else "with ordinary weights; its data was not seen"
 
 
 def _labels_too_high(site: Site) -> bool:
@@ -89,7 +93,7 @@ def _where(site: Site) -> tuple[str, str]:
 def _is_sure(site: Site) -> bool:
     """Seen close enough to the bad step to know that nothing grew, and no loss of Keras's own that was misused."""
     assert site.bad is not None
-    if hurried(site) or is_late(site) or any(_is_misfit(loss) for loss in site.losses):
+    if not site.tensors or hurried(site) or is_late(site) or any(_is_misfit(loss) for loss in site.losses):
         return False
     step = site.bad.data["step"]
     if step <= 2 or bad_predictions(site).get("inf") == 0 or math.isfinite(loss_of(site.bad)):

@@ -10,7 +10,7 @@ from laststep.rules._shared import measured, no, progress
 from laststep.rules.diverged._learning import learning_of, steady_site, sureness
 from laststep.rules.diverged._scale import reach
 from laststep.rules.diverged._site import SYMPTOMS, Site, Told, tell
-from laststep.rules.diverged._weights import activation_after, kernels, place_of, usual
+from laststep.rules.diverged._weights import activation_after, kernels, layer_of, place_of, usual
 from laststep.run import Run
 
 FAINT = 1e-3  # of the layer that has most; between neighbours in a network that learns it is a tenth at worst
@@ -70,7 +70,7 @@ def vanishing_gradients(run: Run) -> Answer:
 
 def _pulls(site: Site) -> dict[str, float]:
     """For each layer with a kernel, in their order: its gradient measured by its weights, the median of all looks."""
-    layers = {name.rpartition("/")[0] for name in kernels(site)}
+    layers = {layer_of(name) for name in kernels(site)}
     found: dict[str, list[float]] = {}
     for look in site.good:
         weights = look.data["weights"]

@@ -45,7 +45,7 @@ def weights_not_updating(run: Run) -> Answer:
     """
     learning = learning_of(run)
     found = none_to_train(run, learning) or _cut_off(run, learning) or _never_applied(run, learning)
-    found = found or untracked(run, learning) or left_out(run, learning) or mostly_frozen(run, learning)
+    found = found or untracked(run, learning) or mostly_frozen(run, learning) or left_out(run, learning)
     if found is not None:
         return found
     return measured("the weights move") if sites(run) else no("no gradients were seen")
