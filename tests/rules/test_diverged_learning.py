@@ -305,3 +305,49 @@ def test_damage_is_no_crash() -> None:
             for rubbish in RUBBISH:
                 torn = Event(event.time, event.kind, {**event.data, name: rubbish})
                 found(Run("torn", (*whole.events[:at], torn, *whole.events[at + 1 :])))
+
+
+UNASKED = {"unasked": [{"name": "encoder/kernel", "shape": [40, 4]}]}
+
+
+def test_weights_that_nobody_asks_a_gradient_for() -> None:
+    assert first(trained(FLAT, site=UNASKED)) == "weights-not-updating"
+    assert first(trained(FALLS, site=UNASKED)) == "healthy", "a frozen base, and a head that learns"
+    few = {"unasked": [{"name": "encoder/bias", "shape": [4]}]}
+    assert "weights-not-updating" not in found(trained(FLAT, site=few))
+
+
+def test_weights_that_keras_does_not_know_of() -> None:
+    own = {"layer": {"class": "LowRank", "untracked": ["u", "v"]}}
+    finding = found(trained(FLAT, **copy.deepcopy(own)))["weights-not-updating"]
+    assert "u, v of last" in finding.cause
+    assert finding.where == LAYER
+    assert first(trained(FALLS, **copy.deepcopy(own))) == "healthy"
+
+
+def test_a_model_most_of_which_is_frozen_and_that_learns_nothing() -> None:
+    frozen = {"model": {"parameters": 100, "trainable": 9}, "trainable_set_at": LAYER}
+    finding = found(trained(FLAT, fit=frozen))["weights-not-updating"]
+    assert (finding.confidence, finding.where) == (Confidence.POSSIBLE, LAYER)
+    assert first(trained(FALLS, fit=frozen)) == "healthy"
+
+
+def test_gradients_missing_for_most_weights_where_little_is_learnt() -> None:
+    missing = {"missing": ["dense/kernel", "dense/bias"]}
+    little = [0.69, 0.6, 0.59, 0.585, 0.584, 0.584, 0.583, 0.583]
+    finding = found(trained(little, site=missing))["weights-not-updating"]
+    assert finding.confidence is Confidence.POSSIBLE
+    assert first(trained(FALLS, site=missing)) == "healthy"
+
+
+def test_a_little_accuracy_is_no_merit_where_the_loss_stands_still() -> None:
+    by_chance = [{"accuracy": 0.62}] * 8
+    assert learning_of(trained(FLAT, metrics=by_chance, numbers={"loss": 0.69})).verdict == FAILS
+    few = {"data": {"batch_size": 0.5}, "id": 1}
+    assert learning_of(trained(FLAT, metrics=[{"accuracy": 1.0}] * 8, fit=few, numbers={"loss": 0.69})).verdict == FAILS
+
+
+def test_a_loss_that_falls_back_in_each_epoch() -> None:
+    worse = [1.31, 1.3, 1.31, 1.3, 1.31, 1.3, 1.31, 1.3]
+    assert learning_of(trained(worse, numbers={"loss": 2.4})).verdict == FAILS
+    assert learning_of(trained([1.31, 1.2, 1.1, 1.0, 0.9, 0.85, 0.8, 0.8], numbers={"loss": 2.4})).verdict == UNKNOWN

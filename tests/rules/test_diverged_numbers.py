@@ -267,3 +267,46 @@ def test_sgd_that_was_not_seen_between_may_have_blown_up_or_not() -> None:
     told = found(run_of([], broken=bad(6, loss=INF)))
     assert {name: finding.confidence.name for name, finding in told.items()} == {
         "exploding-gradients": "POSSIBLE", "invalid-loss-math": "POSSIBLE"}  # fmt: skip
+
+
+def test_units_that_all_died_on_the_way_and_those_that_come_back() -> None:
+    gone = {"net/a": 0.0, "net/b": 0.0, "net/out": 0.2}
+    alive, dead = steady(4, loss=0.4), [look(40 + 8 * at, 0.4, grads=gone) for at in range(6)]
+    finding = found(run_of(alive + dead))["dead-activations"]
+    assert finding.confidence is Confidence.LIKELY
+    assert "since step 40" in finding.cause
+    assert "dead-activations" not in found(run_of(alive + dead[:3] + steady(2, loss=0.4) + dead[:2]))
+    # What silenced them has a rule of its own.
+    fast = [{**item, "rate": 1.0} for item in alive + dead]
+    assert list(found(run_of(fast, optimizer=ADAM))) == ["learning-rate-too-high"]
+
+
+def test_a_rate_that_grows_late_is_too_high_by_its_late_steps() -> None:
+    late = steady(8, rate=0.001) + [look(80 + 8 * at, 50.0, rate=9.0) for at in range(6)]
+    rising = [1.0] * 70 + [50.0] * 60
+    assert "learning-rate-too-high" in found(run_of(late, optimizer=ADAM, losses=rising))
+    assert "learning-rate-too-high" not in found(run_of(steady(14, rate=0.001), optimizer=ADAM, losses=[1.0] * 130))
+
+
+def test_weights_drawn_far_too_large_blow_up_at_once() -> None:
+    nowhere = dict.fromkeys(LAYERS, NAN)
+    large = bad(1, weights={"net/a": 4.0, "net/b": 60.0, "net/out": 1.0})
+    run = run_of([look(1, NAN, NAN, NAN, bad=True)], broken=large)
+    assert "net/b were drawn" in found(run)["exploding-gradients"].cause
+    usual = bad(1, weights={"net/a": 4.0, "net/b": 6.0, "net/out": 1.0})
+    assert "exploding-gradients" not in found(run_of([look(1, NAN, bad=True, weights=nowhere)], broken=usual))
+
+
+def test_data_that_nobody_saw_is_not_called_finite() -> None:
+    told = [("recorder", {"pid": 7}), ("gradients", made()), ("numbers", look(1)), ("numbers", look(4))]
+    told += [("bad-number", bad()), ("end", {"code": 0, "seconds": 60.0})]
+    run = Run("made-up", events=tuple(Event(10.0 + at, kind, data) for at, (kind, data) in enumerate(told)))
+    finding = found(run)["invalid-loss-math"]
+    assert finding.confidence is Confidence.POSSIBLE
+    assert "finite data" not in finding.cause
+
+
+def test_words_that_another_model_looks_up_are_not_unscaled() -> None:
+    words = {"shape": [32, 12], "dtype": "int64", "low": 0.0, "high": 299.0, "mean": 150.0, "std": 80.0, "whole": True}
+    assert "unscaled-inputs" not in found(run_of(steady(), x=words))
+    assert "unscaled-inputs" in found(run_of(steady(), x={**words, "shape": [32, 8]})), "the first layer takes these"
