@@ -72,7 +72,7 @@ def left_out(run: Run, learning: Learning) -> Finding | None:
     for site in latest if learning.fails else []:
         lost = [each for each in site.made.data["unasked"] if each.get("name") not in asked]
         sizes = [sum(math.prod(each.get("shape", [])) for each in held) for held in (lost, site.made.data["variables"])]
-        if not lost or not sum(sizes) or sizes[0] / sum(sizes) < MOST:
+        if not lost or not sum(sizes) or sizes[0] / sum(sizes) <= MOST:
             continue
         part, names = f"{sizes[0] / sum(sizes):.0%} of the weights", [str(each.get("name")) for each in lost[:4]]
         return Finding(
