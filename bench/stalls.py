@@ -53,8 +53,9 @@ def hang(asked: harness.Scenario, home: Path) -> dict[str, Any]:
     started.stderr.read()
     started.wait()
     folder = list_runs(str(cwd / "runs"))[0]
-    live, stall = Follower(folder).read(), Run.load(folder).last("stall")
-    moved = max(mark.time for mark in (live.now, live.step) if mark is not None)
+    run, now = Run.load(folder), Follower(folder).read().now
+    stall = run.last("stall")
+    moved = max([now.time] * (now is not None) + [step.time for step in run.steps[-1:]])
     answer = subprocess.run([LASTSTEP, "why", "--json"], cwd=cwd, env=environ, capture_output=True, check=True)
     first = next(iter(json.loads(answer.stdout)["findings"]), {"rule": ""})
     slowest = float((stall.get("slowest") if stall else None) or 0.0)

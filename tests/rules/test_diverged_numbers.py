@@ -290,10 +290,12 @@ def test_a_rate_that_grows_late_is_too_high_by_its_late_steps() -> None:
 
 def test_weights_drawn_far_too_large_blow_up_at_once() -> None:
     nowhere = dict.fromkeys(LAYERS, NAN)
-    large = bad(1, weights={"net/a": 4.0, "net/b": 60.0, "net/out": 1.0})
+    lost = {"y_pred": HOLE | {"nan": 256}}
+    large = bad(1, weights={"net/a": 4.0, "net/b": 60.0, "net/out": 1.0}, inputs=lost)
     run = run_of([look(1, NAN, NAN, NAN, bad=True)], broken=large)
     assert "net/b were drawn" in found(run)["exploding-gradients"].cause
-    usual = bad(1, weights={"net/a": 4.0, "net/b": 6.0, "net/out": 1.0})
+    assert "invalid-loss-math" in found(run_of([look(1, NAN, NAN, NAN, bad=True)], broken={**large, "inputs": {}}))
+    usual = bad(1, weights={"net/a": 4.0, "net/b": 6.0, "net/out": 1.0}, inputs=lost)
     assert "exploding-gradients" not in found(run_of([look(1, NAN, bad=True, weights=nowhere)], broken=usual))
 
 

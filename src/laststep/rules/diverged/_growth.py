@@ -69,7 +69,7 @@ def _long_stride(site: Site) -> str:
 
 def _drawn_long(site: Site) -> str:
     """Bad at once, in a model whose weights were drawn far too large: it grows on its way through the layers."""
-    if site.bad is None or site.bad.data["step"] > 2:
+    if site.bad is None or site.bad.data["step"] > 2 or not bad_predictions(site):
         return ""
     times = drawn(site)
     layer = max(times, key=lambda layer: times[layer], default="")
