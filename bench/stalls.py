@@ -27,7 +27,7 @@ from laststep.blackbox.folder import list_runs
 from laststep.blackbox.follow import Follower
 from laststep.run import Run
 
-AT_ONCE = 3  # a program that hangs leaves its core to the others
+AT_ONCE = 4  # a program that hangs leaves its core to the others
 FLOOR, TIMES, CAUSE = 10.0, 5.0, 5.0
 NOTICE = b"laststep: nothing has moved"
 
@@ -55,7 +55,7 @@ def hang(asked: harness.Scenario, home: Path) -> dict[str, Any]:
     folder = list_runs(str(cwd / "runs"))[0]
     run, now = Run.load(folder), Follower(folder).read().now
     stall = run.last("stall")
-    moved = max([now.time] * (now is not None) + [step.time for step in run.steps[-1:]])
+    moved = max(mark.time for mark in (now, *run.steps[-1:]) if mark is not None)
     answer = subprocess.run([LASTSTEP, "why", "--json"], cwd=cwd, env=environ, capture_output=True, check=True)
     first = next(iter(json.loads(answer.stdout)["findings"]), {"rule": ""})
     slowest = float((stall.get("slowest") if stall else None) or 0.0)
