@@ -52,8 +52,9 @@ class Sentinel:
         self.size = FIRST_NORM + len(self.looked_at) + sum(self.units.values())
         with tf.init_scope():
             self.gate = Room(tf.constant(ASKED), (), self.by_name)
-            self.out = Room(tf.zeros((self.size,)), None if self.by_name else (self.size,), self.by_name)
-            self.unread = Room(tf.fill((self.size,), NONE), None if self.by_name else (self.size,), self.by_name)
+            # The answer, and behind it one that nobody had read when it came: a variable more would cost in each step.
+            both = (2 * self.size,)
+            self.out = Room(tf.fill(both, 0.0), None if self.by_name else both, self.by_name)
             self.kept = {name: self._room(tf, tensor) for name, tensor in self.batch.items()}
             self.weights = [self._room(tf, variable) for variable in self._sources]
         with sys.modules[RECORD].stop_recording(), tf.name_scope("laststep"):
@@ -124,8 +125,8 @@ class Sentinel:
         self._keep_weights(tf, bad)
         asked = tf.not_equal(self.gate.read(), IDLE)
         # A bad step that comes before the last answer was read does not wipe it out.
-        self.unread.write(tf.where(asked, NONE, self.out.read()))
-        self.out.write(tf.concat([tf.stack([bad, total, at, *norms]), *lively], 0))
+        unread = tf.where(asked, NONE, self.out.read()[: self.size])
+        self.out.write(tf.concat([tf.stack([bad, total, at, *norms]), *lively, unread], 0))
         for name, room in self.kept.items():
             tensor = self.batch[name]
             small = tf.size(tensor, out_type="int64") * tensor.dtype.size <= MOST_BATCH

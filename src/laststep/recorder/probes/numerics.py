@@ -321,7 +321,7 @@ def read_sentinels() -> None:
             sentinel.let_go()
         if not site.bad:
             if was_bad:  # it was nothing: the next one counts
-                sentinel.out.put(sys.modules["numpy"].zeros(sentinel.size, "float32"))
+                sentinel.out.put(sys.modules["numpy"].zeros(2 * sentinel.size, "float32"))
             sentinel.gate.put(ASKED)
     _looks += answered
     look_at_frozen()
@@ -329,7 +329,8 @@ def read_sentinels() -> None:
 
 def _take(recorder: Any, site: Site, sentinel: Sentinel) -> bool:
     """Whether the step called what it measured bad. A bad step that comes just now is taken the next time."""
-    out, unread = sentinel.out.look(), sentinel.unread.look()
+    held = sentinel.out.look()
+    out, unread = held[: sentinel.size], held[sentinel.size :]
     if unread[COUNT] != NONE and not unread[0]:
         _take_one(recorder, site, sentinel, unread, {})
     batch = {name: room.look() for name, room in sentinel.kept.items()}
