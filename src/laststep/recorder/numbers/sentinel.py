@@ -54,7 +54,7 @@ class Sentinel:
             self.gate = Room(tf.constant(ASKED), (), self.by_name)
             # The answer, and behind it one that nobody had read when it came: a variable more would cost in each step.
             both = (2 * self.size,)
-            self.out = Room(tf.fill(both, 0.0), None if self.by_name else both, self.by_name)
+            self.out = Room(tf.zeros(both), None if self.by_name else both, self.by_name)
             self.kept = {name: self._room(tf, tensor) for name, tensor in self.batch.items()}
             self.weights = [self._room(tf, variable) for variable in self._sources]
         with sys.modules[RECORD].stop_recording(), tf.name_scope("laststep"):

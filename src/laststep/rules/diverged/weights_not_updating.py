@@ -9,7 +9,7 @@ from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no
-from laststep.rules.diverged._frozen import left_out, mostly_frozen, none_to_train, untracked
+from laststep.rules.diverged._frozen import MOST, left_out, mostly_frozen, none_to_train, untracked
 from laststep.rules.diverged._learning import LEARNS, Learning, learning_of
 from laststep.rules.diverged._site import Site, last_site, latest_sites, sites
 from laststep.rules.diverged._weights import shapes
@@ -18,7 +18,7 @@ from laststep.torn import entries, number, place
 
 ENOUGH_STEPS = 20
 LARGE_PART = 0.2  # of the weights: less may be a head that this loss does not use
-MOST, LEFT = 0.5, 0.5  # of the weights; of the loss of a constant answer
+LEFT = 0.5  # of the loss of a constant answer
 ROUNDED_AWAY = 1e-7  # a change this small, beside the weight, is lost in float32
 
 
@@ -59,8 +59,8 @@ def _cut_off(run: Run, learning: Learning) -> Finding | None:
         missing = site.made.data["missing"]
         # An output that the loss leaves out is a matter of taste; what lies before an output is not.
         ends = set(site.made.data["model"]["outputs"]) if reached else set()
-        left_out = [name for name in missing if set(name.split("/")[:-1]) & ends]
-        lost = [name for name in missing if name not in reached and name not in left_out]
+        unused = [name for name in missing if set(name.split("/")[:-1]) & ends]
+        lost = [name for name in missing if name not in reached and name not in unused]
         share = _share(site, lost)
         if not lost or share < LARGE_PART or (share < 1 and _does_well(learning, share)):
             continue
