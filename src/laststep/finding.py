@@ -95,6 +95,7 @@ class Diagnosis:
     ruled_out: tuple[RuledOut, ...]
     unchecked: tuple[Unchecked, ...]
     outcome: str
+    hurried: bool = False  # there was no time for all rules
 
     def __str__(self) -> str:
         from laststep.reports.terminal import page

@@ -11,10 +11,16 @@ from laststep.recorder.frames import users_line
 from laststep.torn import Form, each, figure, figures_by_name, rows
 
 Place = Mapping[str, Any]
-NUMBERS = ("seconds", "slowest", "waiting", "cpu", "io", "step", "beat_age", "gpu_busy", "woke", "wakes", "pid", "line")
+NUMBERS = (
+    *("seconds", "slowest", "waiting", "cpu", "io", "step", "beat_age", "gpu_busy", "woke", "wakes", "pid", "line"),
+    *("lost", "tid"),
+)
 FORMS: dict[str, Form] = each(figure, *NUMBERS) | each(figures_by_name, "pressure", "memory")
 FORMS |= each(rows(FORMS), "threads", "native", "children", "peers", "frames")  # which hold such fields in their turn
 IDLE = 0.05  # cores: less than this is nothing
+WANTS = 0.2  # of the time in which a thread is ready to run and has no core: it is not asleep
+STARVED = 0.5
+OUR_WORK = 0.02  # cores
 # The function of the standard library through which a thread waits for another one.
 WAITS = {
     "queue.py": {"get": "queue", "put": "queue", "join": "queue.join"},
@@ -55,6 +61,7 @@ class Thread:
         self.on = str(told.get("on") or "")
         self.state = str(told.get("state") or "")
         self.cpu = float(told.get("cpu") or 0.0)
+        self.holds_gil = bool(told.get("holds_gil"))
         self.woke = int(told.get("woke") or 0)  # times in a second
         self.wakes: float | None = told.get("wakes")  # when it sleeps: in how many seconds it will wake up
 
@@ -62,6 +69,12 @@ class Thread:
     def ours(self) -> bool:
         """The heartbeat: it began in our code. A thread of the user's may pass through it."""
         return bool(self.frames) and "laststep/recorder" in str(self.frames[-1].get("file"))
+
+    @property
+    def at_our_work(self) -> bool:
+        """In code of ours, and not only passing through it: that alone runs under the guard, the host's calls never."""
+        inside = any(str(frame.get("file")).endswith("laststep/recorder/guard.py") for frame in self.frames)
+        return inside and (self.current or self.holds_gil or (self.ours and self.cpu > OUR_WORK))
 
     @property
     def place(self) -> Place | None:
@@ -115,6 +128,22 @@ class Look:
         self.seconds = float(data.get("seconds") or 0.0)
         self.cpu = float(data.get("cpu") or 0.0)
         self.waiting = float(data.get("waiting") or 0.0)
+        self.lost = min(float(data.get("lost") or 0.0), self.seconds)  # seconds without a core for who wanted one
+
+    @property
+    def received(self) -> float:
+        """The seconds that count: those in which it had what cores it wanted, or wanted none."""
+        return self.seconds - self.lost
+
+    @property
+    def is_starved(self) -> bool:
+        """It got too little of the cores to have come far."""
+        return self.lost > STARVED * self.seconds and self.received < LONG_ENOUGH[""]
+
+    @property
+    def is_ours(self) -> bool:
+        """A thread works for laststep, and the program has to wait for it."""
+        return any(thread.at_our_work for thread in self.threads)
 
     @property
     def main(self) -> Thread:
@@ -127,10 +156,11 @@ class Look:
 
     @property
     def idle(self) -> bool:
-        """No processor time, no bytes through files, nothing that arrives over the network, no card at work."""
+        """No processor time, nor wanting any, no bytes through files or from the network, no card at work."""
         arrives = any(thread.call in NETWORK and thread.woke > OFTEN for thread in self.threads if not thread.ours)
         quiet = self.cpu < IDLE and float(self.data.get("io") or 0.0) < 10_000
-        return quiet and not arrives and int(self.data.get("gpu_busy") or 0) <= 5
+        wants = self.lost > WANTS * self.seconds
+        return quiet and not wants and not arrives and int(self.data.get("gpu_busy") or 0) <= 5
 
     @property
     def awaits_a_person(self) -> bool:

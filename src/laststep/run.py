@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 import re
 from collections.abc import Sequence
@@ -13,13 +14,16 @@ from typing import Any
 from laststep.blackbox import folder as folders
 from laststep.blackbox.claim import claimant
 from laststep.blackbox.console import read_console
+from laststep.blackbox.follow import modified
 from laststep.blackbox.journal import read_journal, read_recorders
+from laststep.blackbox.reading import Allowance
 from laststep.blackbox.samples import read_samples
 from laststep.blackbox.steps import Now, Record, Step, read_steps
 from laststep.event import Event
 from laststep.logs.read import Story, story_of
-from laststep.torn import count, is_number
+from laststep.torn import count, is_number, number
 
+MOST_STEP_FILES = 16  # the newest are read
 STEPS_NAME = re.compile(r"steps\.\d+(-\d+)?")
 FATAL = frozenset({"SIGSEGV", "SIGABRT", "SIGILL", "SIGBUS", "SIGFPE", "SIGSYS", "SIGTRAP"})
 
@@ -76,12 +80,15 @@ class Run:
     previous: str | None = None
     proofs: tuple[Event, ...] = ()  # what experiments told later, the last one last
     folder: Path | None = field(default=None, compare=False)
+    too_large: tuple[str, ...] = ()  # what was not read to its end
 
     @classmethod
     def load(cls, folder: Path) -> Run:
         """Read a run folder. Nothing in it is executed, and what is torn or foreign is skipped."""
-        told = [*read_journal(folder / folders.SUPERVISOR_JOURNAL), *read_recorders(folder)]
-        events = sorted(told, key=lambda event: event.time)
+        allowance = Allowance()
+        supervisor = read_journal(folder / folders.SUPERVISOR_JOURNAL, allowance)
+        found = [*supervisor, *read_recorders(folder, allowance)]
+        events = sorted(found, key=lambda event: event.time)
         if not events:
             raise DamagedRun(f"{folder} holds no readable record")
         record = _last_record(folder)
@@ -89,21 +96,23 @@ class Run:
             id=folder.resolve().name,
             events=tuple(events),
             steps=record.steps,
-            samples=read_samples(folder / folders.SAMPLES),
+            samples=read_samples(folder / folders.SAMPLES, allowance),
             console=read_console(folder / folders.CONSOLE).decode("utf-8", "replace"),
             now=record.now,
             alive=_is_alive(folder, events),
             previous=next((str(e.get("previous")) for e in events if e.kind == "run" and e.get("previous")), None),
-            proofs=tuple(event for event in read_journal(folder / folders.PROOFS) if event.kind == "proof"),
+            proofs=tuple(event for event in read_journal(folder / folders.PROOFS, allowance) if event.kind == "proof"),
             folder=folder,
+            too_large=tuple(allowance.notes),
         )
 
     @classmethod
     def of_log(cls, story: Story, name: str) -> Run:
         """A run of which nothing is there but what it printed."""
         told = {"file": name, "lines": story.reading.lines, "bytes": story.reading.bytes, "runs": story.runs}
-        log = Event(0.0, "log", told | {"rubbish": story.reading.rubbish}, "log")
-        run = cls(id=name, events=(log, *story.events))
+        told |= {"rubbish": story.reading.rubbish} | ({"reversed": True} if story.reading.is_reversed else {})
+        log = Event(0.0, "log", told, "log")
+        run = cls(id=name, events=(log, *story.events), too_large=story.too_large)
         run.__dict__["story"] = story
         return run
 
@@ -116,17 +125,25 @@ class Run:
     def is_log(self) -> bool:
         return self.has("log")
 
+    @functools.cached_property
+    def _by_kind(self) -> dict[str, list[Event]]:
+        """Asked hundreds of times by the rules, of records with a hundred thousand events."""
+        found: dict[str, list[Event]] = {}
+        for event in self.events:
+            found.setdefault(event.kind, []).append(event)
+        return found
+
     def all(self, kind: str) -> list[Event]:
-        return [event for event in self.events if event.kind == kind]
+        return list(self._by_kind.get(kind, ()))
 
     def first(self, kind: str) -> Event | None:
-        return next((event for event in self.events if event.kind == kind), None)
+        return next(iter(self._by_kind.get(kind, ())), None)
 
     def last(self, kind: str) -> Event | None:
-        return next((event for event in reversed(self.events) if event.kind == kind), None)
+        return next(reversed(self._by_kind.get(kind, ())), None)
 
     def has(self, kind: str) -> bool:
-        return self.first(kind) is not None
+        return kind in self._by_kind
 
     def series(self, kind: str, name: str) -> list[tuple[float, Any]]:
         return [(event.time, event.get(name)) for event in self.all(kind) if event.get(name) is not None]
@@ -151,8 +168,9 @@ class Run:
         if self.is_log:
             return 0.0
         end = self.last("end")
-        if end is not None and isinstance(end.get("seconds"), (int, float)):
-            return float(end.get("seconds", 0))
+        seconds = number(end.get("seconds")) if end is not None else math.nan
+        if 0 <= seconds < math.inf:
+            return seconds
         last: float = max([event.time for event in self.events[-1:]] + [sample["t"] for sample in self.samples[-1:]])
         return max(0.0, last - self.began)
 
@@ -178,22 +196,31 @@ class Run:
 
     @functools.cached_property
     def fits(self) -> list[Fit]:
+        """In one pass: an epoch and an end belong to the last fit of their process that has their number."""
+        open_fits: dict[Any, _OpenFit] = {}
         found = []
-        for began in self.all("fit"):
-            source, number = began.source, began.get("id")
-            mine = [e for e in self.events if e.source == source and e.time >= began.time]
-            ended = next((e for e in mine if e.kind == "fit-end" and e.get("id") == number), None)
-            epochs = tuple(e for e in mine if e.kind == "epoch" and e.get("fit") == number)
-            found.append(Fit(began, ended, epochs, count(began.get("initial_epoch"))))
-        return found
+        for event in self.events:
+            if event.kind == "fit":
+                open_fits[_fit_key(event, "id")] = begun = _OpenFit(event)
+                found.append(begun)
+            elif event.kind == "epoch" and (fit := open_fits.get(_fit_key(event, "fit"))):
+                fit.epochs.append(event)
+            elif event.kind == "fit-end" and (fit := open_fits.get(_fit_key(event, "id"))):
+                fit.ended = fit.ended or event
+        return [Fit(fit.began, fit.ended, tuple(fit.epochs), count(fit.began.get("initial_epoch"))) for fit in found]
 
-    @property
+    @functools.cached_property
     def fit(self) -> Fit | None:
         """The fit that matters: the first that is not complete, otherwise the last."""
         unfinished = [fit for fit in self.fits if not fit.complete]
         return unfinished[-1] if unfinished else (self.fits[-1] if self.fits else None)
 
-    @property
+    @functools.cached_property
+    def last_trained(self) -> float:
+        """When the last fit began that came to its end, or that may still."""
+        return max((fit.began.time for fit in self.fits if fit.ended is not None or self.alive), default=-math.inf)
+
+    @functools.cached_property
     def uncaught(self) -> Event | None:
         """The exception that ended the program, or a notebook's cell."""
         for event in reversed(self.events):
@@ -208,11 +235,25 @@ class Run:
         return bool(self.steps) or bool(self.fits)
 
 
+@dataclass
+class _OpenFit:
+    """A fit while its events are being collected."""
+
+    began: Event
+    ended: Event | None = None
+    epochs: list[Event] = field(default_factory=list)
+
+
+def _fit_key(event: Event, name: str) -> tuple[str, Any]:
+    number = event.get(name)
+    return event.source, number if isinstance(number, (int, float, str)) else repr(number)
+
+
 def _last_record(folder: Path) -> Record:
     """The steps of the process that trained last, where a run had several."""
     files = [path for path in folder.glob("steps.*") if STEPS_NAME.fullmatch(path.name) and not path.is_symlink()]
     best = Record([])
-    for path in sorted(files, key=lambda path: path.lstat().st_mtime):
+    for path in sorted(files, key=modified)[-MOST_STEP_FILES:]:
         record = read_steps(path)
         if record.steps or not best.steps:
             best = record

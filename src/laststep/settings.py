@@ -54,7 +54,7 @@ def _from_pyproject(start: Path | None) -> dict[str, Any]:
         return {}
     for folder in (start, *start.parents):
         path = folder / "pyproject.toml"
-        if path.is_file():
+        if os.path.isfile(path):  # False where it can't be asked for, too
             return _tool_table(path)
     return {}
 

@@ -245,3 +245,10 @@ def test_size_is_what_the_disk_gives_and_links_are_not_followed(tmp_path: Path) 
     assert size_of(folder) < 100_000
     (folder / "real").write_bytes(os.urandom(1 << 20))
     assert 1 << 20 <= size_of(folder) < (1 << 20) + 100_000
+
+
+def test_a_link_in_place_of_the_gitignore_is_not_written_through(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / ".gitignore").symlink_to(tmp_path / "elsewhere")
+    create_run(str(tmp_path / "home"))
+    assert not (tmp_path / "elsewhere").exists()

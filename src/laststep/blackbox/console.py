@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from laststep.blackbox.reading import read_plain
+from laststep.blackbox.redact import redact_bytes
 
 PIECE_BYTES = 256 << 10
 
@@ -31,10 +32,12 @@ class ConsoleWriter:
                 os.replace(self._path, self._path + ".old")
                 self._fd = self._open()
                 self._size = 0
-            self._size += os.write(self._fd, chunk)
+            self._size += os.write(self._fd, redact_bytes(chunk))
         except OSError:
             pass
 
 
 def read_console(path: Path) -> bytes:
-    return b"".join(read_plain(piece) for piece in (path.with_name(path.name + ".old"), path))
+    return b"".join(
+        read_plain(piece, 4 * PIECE_BYTES, end=True) for piece in (path.with_name(path.name + ".old"), path)
+    )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from laststep.blackbox.claim import claimant
 from laststep.blackbox.reading import read_plain
@@ -26,6 +29,13 @@ def user_data_directory() -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support" / "laststep"
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "laststep"
+
+
+def user_state_directory() -> Path:
+    if sys.platform == "darwin":
+        return user_data_directory()
+    chosen = Path(os.environ.get("XDG_STATE_HOME") or "")
+    return (chosen if chosen.is_absolute() else Path.home() / ".local" / "state") / "laststep"
 
 
 def homes(directory: str | None) -> list[Path]:
@@ -52,9 +62,12 @@ def create_run(directory: str | None = None) -> Path:
 
 def _create_in(home: Path) -> Path:
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    ignore = home / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n")
+    try:  # never through a link: it may lead anywhere
+        fd = os.open(home / ".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        os.write(fd, b"*\n")
+        os.close(fd)
+    except FileExistsError:
+        pass
     stamp = time.strftime("%Y%m%d-%H%M%S")
     while True:
         folder = home / f"{stamp}-{os.urandom(2).hex()}"
@@ -69,13 +82,54 @@ def is_run(folder: Path) -> bool:
     return folder.is_dir() and ((folder / SUPERVISOR_JOURNAL).exists() or any(folder.glob("recorder.*.jsonl")))
 
 
-def list_runs(directory: str | None = None) -> list[Path]:
-    """All run folders here, newest first."""
-    found: list[Path] = []
-    for home in homes(directory):
-        if home.is_dir():
-            found += [folder for folder in home.iterdir() if is_run(folder)]
-    return sorted(found, key=lambda folder: (_stamp(folder), folder.name), reverse=True)
+class Listing(NamedTuple):
+    """The runs of one place, newest first, and what in it can't be read."""
+
+    home: Path
+    runs: list[Path]
+    unreadable: list[str]
+
+
+def list_home(home: Path) -> Listing:
+    """One run, or a whole home, that belongs to another user hides no other."""
+    found = Listing(home, [], [])
+    try:
+        entries = list(home.iterdir()) if home.is_dir() else []
+    except OSError as error:
+        return Listing(home, [], [f"{home} ({error.strerror})"])
+    for folder in entries:
+        try:
+            if is_run(folder):
+                _ask_for(folder)
+                found.runs.append(folder)
+        except OSError as error:
+            found.unreadable.append(f"{folder} ({error.strerror})")
+    found.runs.sort(key=lambda folder: (_stamp(folder), folder.name), reverse=True)
+    return found
+
+
+def _ask_for(folder: Path) -> None:
+    """PermissionError where the record can't be read."""
+    if not any(os.access(folder / name, os.R_OK) for name in os.listdir(folder) if name.endswith(".jsonl")):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+
+def list_runs(directory: str | None = None, say: Callable[[str], None] | None = None) -> list[Path]:
+    """The runs of this working directory, newest first; those from elsewhere only where it has none."""
+    listings = [list_home(home) for home in homes(directory)]
+    chosen = next((listing for listing in listings if listing.runs), listings[0])
+    if say is not None:
+        for listing in listings[: listings.index(chosen) + 1]:
+            if listing.unreadable:
+                more = f" and {len(listing.unreadable) - 1} more" if len(listing.unreadable) > 1 else ""
+                say(f"skipped what can't be read: {listing.unreadable[0]}{more}")
+        if chosen is not listings[0]:
+            say(f"no runs in {listings[0].home}; these are in {chosen.home}, from any working directory")
+    return chosen.runs
+
+
+def to_stderr(note: str) -> None:
+    print(f"laststep: {note}", file=sys.stderr)
 
 
 def _stamp(folder: Path) -> float:
@@ -98,12 +152,14 @@ def find_run(name: str | None, directory: str | None = None) -> Path:
         if is_run(folder):
             return folder
         raise NoSuchRun(f"{name} is not a run folder")
-    runs = list_runs(directory)
     if name is None:
+        runs = list_runs(directory, to_stderr)
         if not runs:
             raise NoSuchRun("no runs recorded here yet; start one with: laststep run python train.py")
         return runs[0]
-    matching = [folder for folder in runs if folder.name.startswith(name)]
+    listings = [list_home(home) for home in homes(directory)]
+    by_home = [[folder for folder in listing.runs if folder.name.startswith(name)] for listing in listings]
+    matching = next(filter(None, by_home), [])
     if not matching and is_run(Path(name)):
         return Path(name)
     if not matching:
@@ -129,12 +185,9 @@ def prune(home: Path, keep_runs: int, keep_bytes: int, busy: Path | None = None)
     """Let the oldest runs go until both limits hold; a run that is still going stays."""
     import shutil
 
-    if not home.is_dir():
-        return []
-    runs = sorted((f for f in home.iterdir() if is_run(f)), key=lambda f: (_stamp(f), f.name), reverse=True)
     gone = []
     total = 0
-    for position, folder in enumerate(runs):
+    for position, folder in enumerate(list_home(home).runs):
         total += size_of(folder)
         if folder == busy or (position < keep_runs and total <= keep_bytes) or is_busy(folder):
             continue

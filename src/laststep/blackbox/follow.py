@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from laststep.blackbox.reading import open_plain
 from laststep.blackbox.steps import ASK, ASK_AT, HEADER, LEVELS, MAGIC, SLOT, Beat, Now, Step, read_beat, read_now
 
 
@@ -28,7 +29,7 @@ class Follower:
         if path is None:
             return Live()
         try:
-            fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            fd = open_plain(path)
         except OSError:
             return Live()
         try:
@@ -48,7 +49,7 @@ class Follower:
         if path is None:
             return False
         try:
-            fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            fd = open_plain(path, os.O_RDWR)
         except OSError:
             return False
         try:
@@ -62,7 +63,15 @@ class Follower:
 
     def _newest(self) -> Path | None:
         files = [path for path in self._folder.glob("steps.*") if not path.name.endswith(".new")]
-        return max(files, key=lambda path: path.lstat().st_mtime_ns, default=None)
+        return max(files, key=modified, default=None)
+
+
+def modified(path: Path) -> int:
+    """0 for a file that is gone."""
+    try:
+        return path.lstat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _slot(fd: int, number: int) -> Step | None:

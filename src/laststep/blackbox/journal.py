@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
+import resource
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from laststep.blackbox.reading import read_plain
+from laststep.blackbox.reading import Allowance, read_plain
+from laststep.blackbox.redact import may_hold_secrets, redact_all
 
 if TYPE_CHECKING:  # the training process only writes: it need not load what reading takes
     from pathlib import Path
@@ -29,14 +32,19 @@ HIGH_FD = 230  # the host keeps the file descriptor numbers that it would have h
 
 def move_up(fd: int) -> int:
     """The same file under a high descriptor number."""
-    import fcntl
-
     try:
         high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, HIGH_FD)
     except OSError:
         return fd
     os.close(fd)
     return high
+
+
+def check_room(end: int) -> None:
+    """Raise where the system would send SIGXFSZ: that signal would be the program's."""
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if most != resource.RLIM_INFINITY and end > most:
+        raise OSError(errno.EFBIG, "the limit on the size of files is lower")
 
 
 def identity(fd: int) -> tuple[int, int]:
@@ -48,8 +56,13 @@ def identity(fd: int) -> tuple[int, int]:
 def _encode(record: Mapping[str, Any]) -> bytes:
     line = json.dumps(record, separators=(",", ":"), default=_plain, skipkeys=True).encode("utf-8", "replace") + b"\n"
     if len(line) <= MOST_LINE_BYTES:
-        return line
+        return _without_secrets(line) if may_hold_secrets(line) else line
     return _encode({**record, "data": {"too_long": len(line)}})
+
+
+def _without_secrets(line: bytes) -> bytes:
+    """In messages, source lines, commands: whatever an event holds."""
+    return json.dumps(redact_all(json.loads(line)), separators=(",", ":")).encode() + b"\n"
 
 
 def _plain(value: Any) -> str:
@@ -81,13 +94,14 @@ class JournalWriter:
             self.stopped = errno.errorcode.get(error.errno or 0, "EIO")
 
     def _open(self, path: str, reserve: int) -> None:
-        self._fd = move_up(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        self._fd = move_up(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
         status = os.fstat(self._fd)
         self._identity = identity(self._fd)
         # What an earlier program of this process wrote (before it replaced itself by exec) stays.
         self._offset = len(os.pread(self._fd, status.st_size, 0).rstrip(b"\0")) if status.st_size else HEADER_BYTES
         if reserve and hasattr(os, "posix_fallocate"):
             try:
+                check_room(reserve)
                 os.posix_fallocate(self._fd, 0, reserve)
             except OSError:
                 pass  # full or unable: the writes below will tell
@@ -98,6 +112,7 @@ class JournalWriter:
         if self.stopped and self.stopped != CLOSED:
             header.update(stopped=self.stopped, lost=self.dropped, t=self._clock())
         line = json.dumps(header).ljust(HEADER_BYTES - 1) + "\n"
+        check_room(HEADER_BYTES)
         os.pwrite(self._fd, line.encode(), 0)
 
     def write(self, kind: str, data: Mapping[str, Any], at: float | None = None) -> None:
@@ -131,6 +146,7 @@ class JournalWriter:
             raise OSError(errno.EBADF, "descriptor taken over")
         if self._offset + len(line) > self._limit:
             self._rotate()
+        check_room(self._offset + len(line))
         offset = self._offset
         self._offset += len(line)
         if os.pwrite(self._fd, line, offset) < len(line):
@@ -167,13 +183,14 @@ def trim(path: Path) -> None:
         pass
 
 
-def read_journal(path: Path) -> Iterator[Event]:
+def read_journal(path: Path, allowance: Allowance | None = None) -> Iterator[Event]:
     """Every whole line of one journal and its rotated pieces; torn or foreign lines are skipped."""
     from laststep.event import Event
 
+    allowance = allowance or Allowance()
     for piece in (path, path.with_name(path.name + ".tail.old"), path.with_name(path.name + ".tail")):
         source = path.name
-        for line in read_plain(piece).split(b"\n"):
+        for line in allowance.lines(piece, 2 * HEAD_BYTES, 2 * MOST_LINE_BYTES):
             record = _parse(line.strip(b"\0"))
             if record is None:
                 continue
@@ -186,9 +203,10 @@ def read_journal(path: Path) -> Iterator[Event]:
                 yield Event(float(record["t"]), str(record.get("kind")), record["data"], source)
 
 
-def read_recorders(folder: Path) -> list[Event]:
+def read_recorders(folder: Path, allowance: Allowance | None = None) -> list[Event]:
     """All that was told from inside, by each process of the run that recorded itself."""
-    return [event for path in sorted(folder.glob("recorder.*.jsonl")) for event in read_journal(path)]
+    allowance = allowance or Allowance()
+    return [event for path in sorted(folder.glob("recorder.*.jsonl")) for event in read_journal(path, allowance)]
 
 
 def is_time(value: Any) -> bool:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from laststep.blackbox.journal import is_time
-from laststep.blackbox.reading import read_plain
+from laststep.blackbox.reading import Allowance
 
 MOST = 8192
 NEWEST = 600  # never thinned
+MOST_BYTES, LONGEST = 24 << 20, 64 << 10  # that are read
 
 
 class SampleWriter:
@@ -48,9 +49,11 @@ class SampleWriter:
         self._count = len(kept)
 
 
-def read_samples(path: Path) -> list[dict[str, Any]]:
-    samples = []
-    for line in read_plain(path).splitlines():
+def read_samples(path: Path, allowance: Allowance | None = None) -> list[dict[str, Any]]:
+    samples: list[dict[str, Any]] = []
+    for line in (allowance or Allowance()).lines(path, MOST_BYTES, LONGEST):
+        if len(samples) > 2 * MOST:
+            break
         try:
             sample = json.loads(line)
         except (ValueError, RecursionError):

@@ -6,9 +6,10 @@ import functools
 import mmap
 import os
 import struct
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from laststep.blackbox.journal import identity, move_up
+from laststep.blackbox.journal import HIGH_FD, check_room, identity, move_up
 from laststep.blackbox.reading import read_plain
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ class StepWriter:
             self._bases.append(base)
             base += slots * SLOT.size
         try:
+            check_room(size)
             if hasattr(os, "posix_fallocate"):
                 os.posix_fallocate(fd, 0, size)
             else:
@@ -104,7 +106,7 @@ class StepWriter:
             os.pwrite(fd, _header(LEVELS), 0)
             self.mapped = filesystem_of(os.path.realpath(path)) in SAFE_TO_MAP
             self._map: Any
-            self._map = mmap.mmap(fd, size) if self.mapped else _Positioned(fd)
+            self._map = _map(fd, size) if self.mapped else _Positioned(fd)
         except BaseException:
             os.close(fd)
             os.unlink(path)  # a half-allocated ring would keep the last free blocks from the program
@@ -168,6 +170,20 @@ class StepWriter:
         return int(ASK.unpack(self._map.get(ASK_AT, ASK.size).ljust(ASK.size, b"\0"))[0])
 
 
+def _map(fd: int, size: int) -> mmap.mmap:
+    """The mapping keeps a descriptor of its own, the lowest that is free: not one that the host would have had."""
+    if sys.version_info >= (3, 13):
+        return mmap.mmap(fd, size, trackfd=False)
+    taken: list[int] = []
+    try:
+        while not taken or taken[-1] < HIGH_FD - 1:
+            taken.append(os.dup(fd))
+        return mmap.mmap(fd, size)
+    finally:
+        for number in taken:
+            os.close(number)
+
+
 class _Positioned:
     """pwrite where mapping is not safe; the identity check keeps us out of a reused descriptor."""
 
@@ -178,6 +194,7 @@ class _Positioned:
     def put(self, offset: int, content: bytes) -> None:
         try:
             if identity(self._fd) == self._identity:
+                check_room(offset + len(content))
                 os.pwrite(self._fd, content, offset)
         except OSError:
             pass  # a full disk, a closed descriptor: the step is lost, the program goes on
@@ -203,7 +220,7 @@ class Record(NamedTuple):
 
 def read_steps(path: Path) -> Record:
     """All whole slots in order of their number, and the last mark."""
-    content = read_plain(path)
+    content = read_plain(path, HEADER + sum(slots for _, slots in LEVELS) * SLOT.size)
     if len(content) < HEADER or content[:8] != MAGIC or LEVELS_AT.unpack_from(content)[1] != SLOT.size:
         return Record([])
     body = content[HEADER : HEADER + (len(content) - HEADER) // SLOT.size * SLOT.size]

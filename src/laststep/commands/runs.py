@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from laststep.blackbox import folder as folders
+from laststep.printing import clean
 from laststep.reports import words
-from laststep.reports.terminal import clean
 from laststep.settings import read_settings
 
 EXAMPLES = ("laststep runs", "laststep runs --prune --keep-runs 10")
@@ -34,7 +34,7 @@ def run(asked: argparse.Namespace) -> int:
         print(f"{words.count(len(gone), 'run')} deleted")
         return 0
     width = shutil.get_terminal_size((80, 24)).columns
-    runs = folders.list_runs(settings.dir)
+    runs = folders.list_runs(settings.dir, folders.to_stderr)
     for folder in runs:
         print(_line(folder, width))
     if not runs:
@@ -52,8 +52,8 @@ def _line(folder: Path, width: int) -> str:
         seconds = words.span(diagnosis.run.seconds)
         line = f"{folder.name:20} {diagnosis.outcome:8} {cause:25} {seconds:>6}  {_short(diagnosis.run.command)}"
     except (DamagedRun, *NONSENSE):
-        return f"{folder.name:20} damaged"
-    line = clean(line)
+        line = f"{folder.name:20} damaged"
+    line = " ".join(clean(line).splitlines())
     return line if len(line) <= width else line[: width - 1] + "…"
 
 

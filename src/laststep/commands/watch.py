@@ -241,7 +241,7 @@ class _Reader:
         self._screen.show(self._page(sheet) if self._why else screen(self._watched.view, sheet))
 
     def _page(self, sheet: Sheet) -> list[str]:
-        from laststep.reports.sheet import PLAIN
+        from laststep.printing import PLAIN
         from laststep.reports.terminal import page
 
         text = page(self._watched.diagnosis, sheet.width, sheet.colour)
