@@ -102,9 +102,9 @@ def _paces(run: Run) -> dict[str, dict[int, float]]:
     found: dict[str, dict[int, float]] = {}
     for number, turn in enumerate(run.all("turn")):
         if turn.get("steps"):
-            found.setdefault(str(turn.get("arm")), {})[int(turn.get("round", number))] = (
-                float(turn.get("seconds")) / int(turn.get("steps"))
-            )
+            found.setdefault(str(turn.get("arm")), {})[int(turn.get("round", number))] = float(
+                turn.get("seconds")
+            ) / int(turn.get("steps"))
     return found
 
 

@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+import shlex
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
+from laststep.blackbox.redact import HIDDEN
+from laststep.blackbox.seal import why_not_ours
+from laststep.printing import clean
 from laststep.run import Run
+from laststep.torn import table
 
 ENOUGH = 10.0  # how much longer than the first time the program may take to get to its training, and seconds besides
-HIDDEN = "…"
+# What a record may set in the environment of a side run. By name: others of their kind name a library to load
+# (NCCL_NET_PLUGIN, OMP_TOOL_LIBRARIES, CUDA_INJECTION64_PATH).
+APPLIED = frozenset(
+    {
+        *("TF_CPP_MIN_LOG_LEVEL", "TF_ENABLE_ONEDNN_OPTS", "TF_USE_LEGACY_KERAS", "TF_DETERMINISTIC_OPS"),
+        *("TF_CUDNN_DETERMINISTIC", "TF_CUDNN_USE_AUTOTUNE", "TF_XLA_FLAGS", "XLA_FLAGS", "TF_GPU_ALLOCATOR"),
+        *("TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_THREAD_MODE", "TF_GPU_THREAD_COUNT", "TF_ENABLE_AUTO_MIXED_PRECISION"),
+        *("TF_NUM_INTEROP_THREADS", "TF_NUM_INTRAOP_THREADS", "KERAS_BACKEND", "OMP_NUM_THREADS", "OMP_PROC_BIND"),
+        *("OMP_PLACES", "OMP_DYNAMIC", "OMP_WAIT_POLICY", "MKL_NUM_THREADS", "MKL_DYNAMIC", "KMP_BLOCKTIME"),
+        *("KMP_AFFINITY", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_LAUNCH_BLOCKING", "JAX_PLATFORMS"),
+        *("JAX_ENABLE_X64", "MALLOC_ARENA_MAX", "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"),
+    }
+)
 
 
 def why_not(recorded: Run) -> str:
@@ -28,6 +46,30 @@ def why_not(recorded: Run) -> str:
     if not recorded.cwd or not Path(recorded.cwd).is_dir():
         return f"the folder it ran in is gone: {recorded.cwd}"
     return ""
+
+
+def add_consent(parser: argparse.ArgumentParser) -> None:
+    what = "run the command of this run without asking, although this installation did not record it"
+    parser.add_argument("--yes", metavar="RUN", help=what)
+
+
+def may_start(recorded: Run, yes: str | None) -> bool:
+    """A command out of a record is run if it is known to be this user's own, or after it was shown and confirmed."""
+    began = recorded.first("run")
+    if began is None or recorded.folder is None:
+        return False
+    stranger = why_not_ours(began.data, began.time, recorded.folder)
+    if not stranger or yes == recorded.id:
+        return True
+    print(f"laststep: {recorded.id} was not recorded here by you: {stranger}", file=sys.stderr)
+    print(f"laststep: it wants to run: {shlex.join(recorded.command)} (in {recorded.cwd})", file=sys.stderr)
+    for name, value in _applied(recorded).items():
+        print(f"laststep:   with {name}={value}", file=sys.stderr)
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        print(f"laststep: not run; if you trust it: --yes {shlex.quote(recorded.id)}", file=sys.stderr)
+        return False
+    print("laststep: run it? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def announce(recorded: Run, seconds: float | None, then: str) -> None:
@@ -75,15 +117,22 @@ def seconds_to_fit(recorded: Run) -> float:
 
 
 def _environment(recorded: Run, folder: Path, asked: dict[str, str]) -> dict[str, str]:
-    from laststep.supervisor.launch import recorded_environment
+    from laststep.supervisor.command import recorded_environment
 
+    return recorded_environment(folder, asked) | _applied(recorded)
+
+
+def _applied(recorded: Run) -> dict[str, str]:
     began = recorded.first("run")
-    kept = began.get("environment", {}) if began else {}
-    return recorded_environment(folder, asked) | {str(name): str(value) for name, value in kept.items()}
+    kept = table(began.get("environment")) if began else {}
+    return {name: str(value) for name, value in kept.items() if name in APPLIED and not _names_a_path(str(value))}
+
+
+def _names_a_path(value: str) -> bool:
+    """--xla_gpu_cuda_data_dir=…: programs would be taken from there."""
+    return "/" in value or "_dir" in value or "\0" in value
 
 
 def last_words(folder: Path) -> str:
-    from laststep.reports.terminal import clean
-
     text = (folder / "output").read_bytes()[-3000:].decode("utf-8", "replace")
     return "\n".join(f"  {clean(line)}" for line in text.splitlines()[-12:])

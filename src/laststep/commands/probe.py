@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from laststep.blackbox.folder import find_run
-from laststep.commands._side import announce, last_words, side_run, why_not
+from laststep.commands._side import add_consent, announce, last_words, may_start, side_run, why_not
 from laststep.run import DamagedRun, Run
 from laststep.settings import read_settings
 
@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", type=float, default=SECONDS, help=f"how long it may take (default: {SECONDS})")
     parser.add_argument("--json", action="store_true", help="for programs, on standard output")
     parser.add_argument("--dir", help="where the run folders are")
+    add_consent(parser)
 
 
 def run(asked: argparse.Namespace) -> int:
@@ -32,6 +33,8 @@ def run(asked: argparse.Namespace) -> int:
     refusal = why_not(recorded)
     if refusal:
         print(f"laststep: {refusal}", file=sys.stderr)
+        return 2
+    if not may_start(recorded, asked.yes):
         return 2
     cwd = recorded.cwd
     announce(recorded, asked.seconds, "what it does before its first fit is done again, nothing after it")

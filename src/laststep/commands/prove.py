@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from laststep.blackbox.folder import PROOFS, find_run
-from laststep.commands._side import announce, last_words, side_run, why_not
+from laststep.commands._side import add_consent, announce, last_words, may_start, side_run, why_not
 from laststep.diagnose import diagnose
 from laststep.finding import Confidence, Finding, Remedy
 from laststep.proof import OPEN, Proof, read_proof
@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", type=float, default=SECONDS, help=f"how long it may train (default: {SECONDS})")
     parser.add_argument("--json", action="store_true", help="for programs, on standard output")
     parser.add_argument("--dir", help="where the run folders are")
+    add_consent(parser)
 
 
 def run(asked: argparse.Namespace) -> int:
@@ -41,6 +42,8 @@ def run(asked: argparse.Namespace) -> int:
     refusal = why_not(recorded) or _nothing_to_prove(recorded, found, remedy)
     if refusal or remedy is None:
         print(f"laststep: {refusal}", file=sys.stderr)
+        return 2
+    if not may_start(recorded, asked.yes):
         return 2
     announce(recorded, asked.seconds, "what it does before its first fit is done again; its callbacks are left out")
     folder = Path(tempfile.mkdtemp(prefix="laststep-prove-"))

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from laststep.blackbox.folder import find_run
-from laststep.commands._side import announce, last_words, side_run, why_not
+from laststep.commands._side import add_consent, announce, last_words, may_start, side_run, why_not
 from laststep.event import Event
 from laststep.run import DamagedRun, Run
 from laststep.settings import read_settings
@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", nargs="?", help="a run's id, its beginning, or a run folder (default: the newest)")
     parser.add_argument("--json", action="store_true", help="for programs, on standard output")
     parser.add_argument("--dir", help="where the run folders are")
+    add_consent(parser)
 
 
 def run(asked: argparse.Namespace) -> int:
@@ -32,6 +33,8 @@ def run(asked: argparse.Namespace) -> int:
     refusal = _nothing_to_replay(recorded, bad) or why_not(recorded)
     if refusal or bad is None or recorded.folder is None:
         print(f"laststep: {refusal}", file=sys.stderr)
+        return 2
+    if not may_start(recorded, asked.yes):
         return 2
     announce(recorded, None, "what it does before its first step is done again, and nothing after it")
     folder = Path(tempfile.mkdtemp(prefix="laststep-replay-"))
