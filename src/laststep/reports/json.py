@@ -17,6 +17,7 @@ def as_data(diagnosis: Diagnosis) -> dict[str, Any]:
     return {
         **_of_log(diagnosis),
         **_of_attach(diagnosis),
+        **({"too_large": list(run.too_large)} if run.too_large else {}),
         "run": {
             "id": run.id,
             "command": run.command,
@@ -68,7 +69,7 @@ def _place(where: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def page(diagnosis: Diagnosis) -> str:
-    return json.dumps(_finite(as_data(diagnosis)), indent=1, ensure_ascii=False)
+    return json.dumps(_finite(as_data(diagnosis)), indent=1)
 
 
 def _finite(value: Any) -> Any:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from laststep.finding import Diagnosis
+from laststep.printing import clean
 from laststep.reports import words
-from laststep.reports.terminal import Page, clean
+from laststep.reports.terminal import Page
 from laststep.rules.stalled._stuck import stall_of
 
 WIDTH = 80

@@ -119,7 +119,7 @@ def as_json(outcome: Outcome, run: str, command: list[str]) -> str:
         "notes": list(outcome.notes),
         "failed": outcome.failed or None,
     }
-    return json.dumps(told, indent=2, ensure_ascii=False)
+    return json.dumps(told, indent=2)
 
 
 def _place(where: dict[str, Any] | None) -> dict[str, Any] | None:

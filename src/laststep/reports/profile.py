@@ -126,4 +126,4 @@ def _rows(costs: Sequence[Cost]) -> list[dict[str, Any]]:
 
 
 def line(data: dict[str, Any]) -> str:
-    return json.dumps(data, ensure_ascii=False) + "\n"
+    return json.dumps(data) + "\n"

@@ -60,4 +60,4 @@ def _listed(values: list[str]) -> str:
 
 
 def as_json(run: Run, proof: Proof) -> str:
-    return json.dumps({"run": run.id, **proof.told}, ensure_ascii=False)
+    return json.dumps({"run": run.id, **proof.told})

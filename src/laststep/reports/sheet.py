@@ -8,12 +8,12 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from laststep.printing import PLAIN, clean
 from laststep.reports import words
-from laststep.reports.terminal import NUMBER_AND_UNIT, clean
+from laststep.reports.terminal import NUMBER_AND_UNIT
 
 LABEL = 11
 DIM, BOLD, RED, YELLOW, GREEN, CYAN = "2", "1", "31", "33", "32", "36"
-PLAIN = str.maketrans("·–−…█░“”’→µ", "|--~#.\"\"'>u", "°")
 PLAIN_BLOCKS = "_.:-=+*#"
 Part = tuple[str, str]
 

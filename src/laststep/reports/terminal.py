@@ -8,17 +8,18 @@ from dataclasses import dataclass, field
 
 from laststep.finding import Confidence, Diagnosis, Finding, Remedy
 from laststep.logs.harmless import harmless_in
+from laststep.printing import clean
 from laststep.reports import words
 from laststep.reports.attached import tell_process
 from laststep.rule import all_rules
 from laststep.rules._shared import progress, stopped_by_us
 from laststep.run import Run
 
-ONE_SCREEN = 44  # lines; what was ruled out gives way
+ONE_SCREEN = 43  # lines, and at the end of a run a blank one before and after; what was ruled out gives way
 MOST_RULED_OUT = 5
 MOST_UNCHECKED = 3
 MOST_HARMLESS = 3
-CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+MOST_NOTES = 3
 NUMBER_AND_UNIT = re.compile(r"(\d) (s|min|h|days|B|KB|MB|GB)\b")  # kept together when a line breaks
 OUTCOME_COLOURS = {
     "finished": "32",
@@ -82,10 +83,6 @@ class Page:
         return "\n".join(self.lines).rstrip() + "\n"
 
 
-def clean(text: str) -> str:
-    return CONTROL.sub("", text)
-
-
 def page(diagnosis: Diagnosis, width: int = 80, colour: bool = False, verbose: bool = False) -> str:
     """The whole answer. Verbose adds the other findings in full, all that was ruled out, and the stack."""
     for ruled_out in range(MOST_RULED_OUT, 0, -1):
@@ -112,6 +109,8 @@ def _page(diagnosis: Diagnosis, width: int, colour: bool, verbose: bool, most_ru
     if stopped is not None:
         because = words.ERRNO.get(str(stopped.get("because")), str(stopped.get("because")))
         out.text(f"Recording stopped early ({because}): what came later is not known. The program was not disturbed.")
+    for note in run.too_large[:MOST_NOTES]:
+        out.text(f"Not all of it was read: {note}.")
     for number, finding in enumerate(diagnosis.findings):
         if number == 0 or verbose:
             _tell(out, finding, diagnosis)
@@ -155,7 +154,8 @@ def _the_log(diagnosis: Diagnosis) -> str:
     told = f"{words.count(log.get('lines'), 'line')}, {words.size(log.get('bytes'))}; nothing was recorded"
     several = f". It holds {log.get('runs')} runs: this is about the last" if log.get("runs") > 1 else ""
     rubbish = f". {words.count(log.get('rubbish'), 'line')} of it are no text" if log.get("rubbish") else ""
-    return told + several + rubbish
+    turned = ". Its newest line comes first; lines are counted from the oldest" if log.get("reversed") else ""
+    return told + several + rubbish + turned
 
 
 def _tell_harmless(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:

@@ -21,6 +21,7 @@ def size(count: float) -> str:
 
 
 def span(seconds: float) -> str:
+    seconds = max(0.0, seconds)  # a clock may be set back
     if seconds < 1:
         return f"{seconds:.2f} s"
     if seconds < 10:
