@@ -1,15 +1,25 @@
 """The command line: find the verb's file, let it read its own arguments, turn known errors into one line."""
 
+# ruff: noqa: E402 - our own path comes before all that is found on it
+
 from __future__ import annotations
+
+import os
+import sys
+
+_as_module = os.path.dirname(sys.argv[0]) == os.path.dirname(__file__)  # python -m puts the working directory first
+if _as_module or os.path.basename(sys.argv[0]) == "laststep":
+    # Our own process, at its start: files of the program's that are called json.py or copy.py are for the program.
+    _theirs = {*os.environ.get("PYTHONPATH", "").split(os.pathsep), *(sys.path[:1] if _as_module else [])}
+    sys.path.sort(key=lambda entry: entry in _theirs)
 
 import argparse
 import importlib
-import os
-import sys
 from typing import Any
 
 import laststep
 from laststep import commands
+from laststep.printing import make_output_safe
 
 DESCRIPTION = """\
 The flight recorder and the doctor for TensorFlow and Keras training.
@@ -21,6 +31,7 @@ The flight recorder and the doctor for TensorFlow and Keras training.
 
 def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
+    make_output_safe()
     if sys.platform == "win32":
         print("laststep: Windows is not supported yet", file=sys.stderr)
         return 2
@@ -71,7 +82,7 @@ def _run_verb(name: str, argv: list[str]) -> int:
         sys.stderr.close()
         return 1
     except _known_errors() as error:
-        print(f"laststep: {error}", file=sys.stderr)
+        print(f"laststep: {' '.join(str(error).splitlines())}", file=sys.stderr)
         return 2
 
 
@@ -83,4 +94,4 @@ def _known_errors() -> tuple[type[Exception], ...]:
     from laststep.settings import BadSetting
     from laststep.supervisor.target import CannotAttach
 
-    return (CannotAttach, NoSuchRun, DamagedRun, BadSetting, NotALog, PermissionError, FileNotFoundError)
+    return (CannotAttach, NoSuchRun, DamagedRun, BadSetting, NotALog, OSError)

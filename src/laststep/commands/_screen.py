@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import Any, TextIO
 
+from laststep.printing import printable
+
 TAKE = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J"  # the other screen, no cursor, no wrapping
 GIVE_BACK = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l"
 ENDS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -95,7 +97,7 @@ class Screen:
     def show(self, lines: Sequence[str]) -> None:
         """Write the lines that differ from what is there: little over a slow line, and no flicker."""
         height = self.size[1]
-        lines = [*lines[:height], *[""] * (height - len(lines))]
+        lines = [*map(printable, lines[:height]), *[""] * (height - len(lines))]
         fresh = len(self._shown) != len(lines)
         changed = [
             f"\x1b[{row + 1};1H\x1b[0m\x1b[K{line}"  # cleared first: after the last column it would take that one

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import errno
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from laststep.blackbox import folder as folders
+from laststep.commands._in_time import Interrupted, at_most
+from laststep.printing import printable
 from laststep.recorder.guard import attempt
 from laststep.settings import ON_STALL, Settings, read_settings
 from laststep.supervisor.again import PREVIOUS, RESTARTS
@@ -19,6 +24,8 @@ if TYPE_CHECKING:
     from laststep.supervisor.launch import Supervisor
 
 MOST_RESTARTS = 3
+RULES_SECONDS, ANSWER_SECONDS = 3.0, 5.0  # a usual answer takes less than one
+TIDY_SECONDS = 5.0
 
 Told = Callable[[Path], str]  # a run folder → what is said after the end
 Asked = dict[str, str] | None  # of the recorder, beyond recording
@@ -84,11 +91,14 @@ def run_here(command: list[str], settings: Settings, told: Told | None = None, a
 
 def run_bare(command: list[str]) -> int:
     """Become the program: nothing of ours is left."""
-    from laststep.supervisor.launch import full_command
+    from laststep.supervisor.command import full_command, own_environment
+    from laststep.supervisor.signals import CHANGED_BY_PYTHON
 
     command = full_command(command)
+    for number in CHANGED_BY_PYTHON:
+        signal.signal(number, signal.SIG_DFL)
     try:
-        os.execvp(command[0], command)
+        os.execvpe(command[0], command, own_environment())
     except OSError as error:
         return cannot_start(command, error)
 
@@ -97,24 +107,51 @@ def run_recorded(command: list[str], folder: Path, settings: Settings, told: Tol
     from laststep.supervisor.launch import Supervisor, die_alike
 
     supervisor = Supervisor(command, folder, None if settings.quiet else say, settings, asked)
-    try:
-        code, number = supervisor.run()
-    except OSError as error:
-        if supervisor.pid:
-            raise
+    refused, trouble = attempt(start, supervisor)
+    if refused or trouble:
+        supervisor.give_up()
         shutil.rmtree(folder, ignore_errors=True)
-        return cannot_start(supervisor.command, error)
+    if refused:
+        return cannot_start(supervisor.command, refused)
+    if trouble:  # no process, no descriptor to be had: fail open
+        say(f"laststep: not recording ({trouble})\n")
+        return run_bare(command)
+    code, number = supervisor.wait()
     if not settings.quiet:
-        page, trouble = attempt(told, folder)
-        say(page if page is not None else f"laststep: no answer could be made ({trouble})\n")
-    attempt(folders.prune, folder.parent, settings.keep_runs, settings.keep_size, folder)
+        speak(told, folder)
+    with contextlib.suppress(Interrupted), at_most(TIDY_SECONDS):
+        attempt(folders.prune, folder.parent, settings.keep_runs, settings.keep_size, folder)
     if settings.on_stall == "restart" and supervisor.stopped_stuck:
         start_again(supervisor, folder)
     return die_alike(code, number)
 
 
+def start(supervisor: Supervisor) -> OSError | None:
+    """Why the command can't be started at all, with or without us."""
+    from laststep.supervisor.program import CannotExec
+
+    try:
+        supervisor.start()
+    except CannotExec as error:
+        return error
+    return None
+
+
+def speak(told: Told, folder: Path) -> None:
+    """The answer, on stderr; the shell waits for it, so it has its time and ends at any signal."""
+    try:
+        with at_most(ANSWER_SECONDS if told is answer else 0):
+            page, trouble = attempt(told, folder)
+            say(page if page is not None else f"laststep: no answer could be made ({trouble})\n")
+    except Interrupted as stop:
+        if str(stop) == "SIGALRM":
+            say(f"laststep: the answer takes longer than {ANSWER_SECONDS:.0f} s; more: laststep why {folder.name}\n")
+
+
 def start_again(supervisor: Supervisor, folder: Path) -> None:
     """Become a new laststep with the same arguments, whose run names this one as the one before."""
+    from laststep.supervisor.command import own_environment
+
     done = int(os.environ.get(RESTARTS, "0"))
     if done >= MOST_RESTARTS:
         say(f"laststep: it was started again {MOST_RESTARTS} times and got stuck each time; it is not started again\n")
@@ -122,12 +159,13 @@ def start_again(supervisor: Supervisor, folder: Path) -> None:
     os.environ[RESTARTS] = str(done + 1)
     os.environ[PREVIOUS] = folder.name
     supervisor.restore_signals()
-    os.execv(sys.executable, [sys.executable, "-m", "laststep", *sys.argv[1:]])
+    os.execve(sys.executable, [sys.executable, "-m", "laststep", *sys.argv[1:]], own_environment())
 
 
 def say(text: str, to: int = 2) -> None:
     """To stderr (or stdout), unbuffered: a terminal or a reader that is gone must not change how we end."""
-    content = text.encode("utf-8", "replace")
+    stream = sys.stderr if to == 2 else sys.stdout
+    content = printable(text).encode(getattr(stream, "encoding", None) or "utf-8", "laststep-plain")
     try:
         while content:
             content = content[os.write(to, content) :]
@@ -138,7 +176,7 @@ def say(text: str, to: int = 2) -> None:
 def cannot_start(command: list[str], error: OSError) -> int:
     """The shell's own words and codes for a command that can't be started."""
     print(f"laststep: {command[0]}: {error.strerror}", file=sys.stderr)
-    return 127 if isinstance(error, FileNotFoundError) else 126
+    return 127 if error.errno == errno.ENOENT else 126
 
 
 def answer(folder: Path) -> str:
@@ -149,10 +187,11 @@ def answer(folder: Path) -> str:
     from laststep.run import DamagedRun
 
     try:
-        diagnosis = read_diagnosis(folder)
+        diagnosis = read_diagnosis(folder, RULES_SECONDS)
     except DamagedRun:
         return f"laststep: the run folder {folder} is gone or damaged; there is no answer\n"
     width, colour = terminal_settings(sys.stderr)
-    if diagnosis.outcome == "finished" and not diagnosis.findings:
+    if diagnosis.outcome == "finished" and not diagnosis.findings and not diagnosis.hurried:
         return f"laststep: finished, nothing to report ({folder.name})\n"
-    return "\n" + page(diagnosis, width, colour) + "\n"
+    late = diagnosis.hurried and f"There was no time for all of it; more: laststep why {folder.name}\n"
+    return "\n" + page(diagnosis, width, colour) + (late or "") + "\n"
