@@ -83,6 +83,15 @@ def test_asked_again_and_again_each_answer_is_the_new_one(start: Start, tmp_path
     assert process.poll() is None
 
 
+def test_the_file_of_the_stacks_has_a_bound(start: Start, tmp_path: Path) -> None:
+    process = start(REGISTER + BODY)
+    before = lines(by_signal(process.pid, tmp_path))
+    with open(tmp_path / STACKS, "ab") as file:
+        file.write(b"x" * (2 << 20))
+    assert lines(by_signal(process.pid, tmp_path)) == before
+    assert (tmp_path / STACKS).stat().st_size < 1 << 20
+
+
 def test_one_that_does_not_catch_the_signal_is_never_sent_it(start: Start, tmp_path: Path) -> None:
     """It would die of it."""
     process = start(BODY)

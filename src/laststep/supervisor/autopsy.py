@@ -44,7 +44,7 @@ class Autopsy:
                 "cores": host.cores(),
                 "processor": host.processor(),
                 "disks": [entry for entry in map(host.disk, folders) if entry],
-                "gpus": self._gpus.read(),
+                "gpus": self._gpus.describe(),
                 "no_gpus_because": self._gpus.because,
                 "no_kernel_log_because": self._kernel.because,
                 "job_ends": _end_of_job(),

@@ -41,7 +41,7 @@ def watch_beside(folder: Path, pid: int) -> None:
     autopsy.after(watcher.tree, [str(Path.cwd()), str(folder)])
     # Not our child: the system tells its exit status to its own parent only.
     seen = signal_of_fault(folder)
-    end = {"code": None, "signal": seen, "seconds": ended - began, "pid": pid, "beside": True}
+    end = {"code": None, "signal": seen, "seconds": max(0.0, ended - began), "pid": pid, "beside": True}
     journal.write("end", end, at=ended)
     journal.close()
     tidy(folder)

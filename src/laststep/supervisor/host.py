@@ -132,17 +132,79 @@ def major_faults(pid: int) -> int | None:
         return None
 
 
-def queueing(pid: int) -> list[float] | None:
-    """[seconds that its threads ran, seconds that they were ready to run and waited for a core], of those alive."""
-    ran = waited = 0
-    try:
-        for task in os.listdir(f"/proc/{pid}/task")[:512]:
+def queues(pid: int) -> dict[int, tuple[float, float]]:
+    """Of each living thread: (seconds that it ran, seconds that it was ready to run and waited for a core)."""
+    found = {}
+    for task in _tasks(pid)[:512]:
+        try:
             with open(f"/proc/{pid}/task/{task}/schedstat", "rb") as counters:
                 values = counters.read().split()
-            ran, waited = ran + int(values[0]), waited + int(values[1])
-    except (OSError, IndexError, ValueError):
+            found[int(task)] = int(values[0]) / 1e9, int(values[1]) / 1e9
+        except (OSError, IndexError, ValueError):
+            continue
+    return found
+
+
+def _tasks(pid: int) -> list[str]:
+    try:
+        return os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return []
+
+
+def queueing(pid: int) -> list[float] | None:
+    """[seconds that its threads ran, seconds that they were ready to run and waited for a core], of those alive."""
+    found = queues(pid).values()
+    return [round(sum(each[at] for each in found), 3) for at in (0, 1)] if found else None
+
+
+def allowed_cores(pid: int) -> set[int]:
+    """The numbers of the cores on which the process may run."""
+    try:
+        return set(os.sched_getaffinity(pid))
+    except (AttributeError, OSError):
+        return set(range(os.cpu_count() or 1))
+
+
+def busy_seconds(cpus: set[int]) -> float | None:
+    """Processor seconds that these cores have worked for anybody so far, and that a hypervisor kept from them."""
+    try:
+        with open("/proc/stat", encoding="ascii") as lines:
+            rows = [line.split() for line in lines if line.startswith("cpu")]
+        # user nice system (idle iowait) irq softirq steal
+        mine = [row for row in rows if row[0][3:].isdigit() and int(row[0][3:]) in cpus]
+        busy = [sum(int(value) for value in (*row[1:4], *row[6:9])) for row in mine]
+    except (OSError, ValueError):
         return None
-    return [round(ran / 1e9, 3), round(waited / 1e9, 3)]
+    return sum(busy) / TICKS if busy else None
+
+
+def family_seconds(pid: int) -> float:
+    """Processor seconds of a process and of its children that have ended."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            return sum(int(value) for value in stat.read().rpartition(b")")[2].split()[11:15]) / TICKS
+    except (OSError, ValueError):
+        return 0.0
+
+
+def cpu_of_all(cpus: set[int], most: int) -> dict[int, float]:
+    """Processor seconds of every process that can be seen and that ran last on one of these cores."""
+    found = {}
+    for name in [name for name in os.listdir("/proc") if name.isdigit()][:most] if HAS_PROC else ():
+        try:
+            with open(f"/proc/{name}/stat", "rb") as stat:
+                fields = stat.read().rpartition(b")")[2].split()
+            if int(fields[36]) in cpus:
+                found[int(name)] = (int(fields[11]) + int(fields[12])) / TICKS
+        except (OSError, IndexError, ValueError):
+            continue
+    return found
+
+
+def printable_name(pid: int) -> str:
+    """Its name without what would move a terminal's cursor: a process may call itself anything."""
+    return "".join(sign if sign.isprintable() else "?" for sign in who(pid))[:32]
 
 
 def listener(port: int) -> int | None:

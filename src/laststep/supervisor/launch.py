@@ -2,111 +2,39 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import re
 import signal
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import laststep
 from laststep.blackbox import folder as folders
 from laststep.blackbox.journal import JournalWriter
+from laststep.blackbox.redact import environment_worth_keeping, hide_secrets
+from laststep.blackbox.seal import signed
 from laststep.recorder.guard import attempt
 from laststep.settings import Settings
-from laststep.supervisor import relay
-from laststep.supervisor.again import PREVIOUS, RESTARTS
+from laststep.supervisor import streams, terminal
+from laststep.supervisor.again import PREVIOUS
+from laststep.supervisor.command import full_command, recorded_environment, why_blind
 from laststep.supervisor.kernel_log import KernelLog
+from laststep.supervisor.program import Program, Start
+from laststep.supervisor.relay import Relay
+from laststep.supervisor.signals import ALL, Arrived, die_of, signal_name, split_status, stop_by, wait_for_signal
 
 if TYPE_CHECKING:
     from laststep.supervisor.autopsy import Autopsy
     from laststep.supervisor.stall import Stalls
     from laststep.supervisor.watch import Watcher
 
-RECORDER = Path(laststep.__file__).resolve().parent / "recorder"
-GROUP_WAIT = 0.05  # how long to wait for the relay's word that a signal went to the whole group
-SI_KERNEL = 0x80  # sent by the kernel itself: the terminal's Ctrl-C, which the program got too
-ENVIRONMENT_PREFIXES = (
-    *("TF_", "KERAS_", "XLA_", "CUDA_", "JAX_", "NCCL_"),
-    *("OMP_", "MKL_", "KMP_", "MALLOC_", "SLURM_JOB"),
-)
-SECRET = {"KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PWD", "CREDENTIAL", "CREDENTIALS", "AUTH"}
-
-
-def environment_worth_keeping(environ: dict[str, str]) -> dict[str, str]:
-    """The few variables that change how training runs; never one whose name speaks of a secret."""
-    return {
-        name: value[:300]
-        for name, value in environ.items()
-        if name.startswith(ENVIRONMENT_PREFIXES) and not speaks_of_a_secret(name)
-    }
-
-
-def speaks_of_a_secret(name: str) -> bool:
-    """By whole words: --api-key does, --tokenizer and --max-tokens do not."""
-    return not SECRET.isdisjoint(re.split(r"[^A-Z]+", name.upper()))
-
-
-def hide_secrets(command: list[str]) -> list[str]:
-    """--token=abc and --token abc become --token=… : a command line is stored, its secrets are not."""
-    shown: list[str] = []
-    hide_next = False
-    for word in command:
-        name, equals, _ = word.partition("=")
-        secret = speaks_of_a_secret(name)
-        if hide_next and not word.startswith("-"):
-            shown.append("…")
-        elif secret and equals:
-            shown.append(f"{name}=…")
-        else:
-            shown.append(word)
-        hide_next = secret and not equals and word.startswith("-")
-    return shown
-
-
-def python_for_scripts() -> str:
-    """The Python for `laststep run train.py`: the active environment's, or ours if it can train, or the one on PATH."""
-    import importlib.util
-
-    for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
-        candidate = Path(os.environ.get(name, "/nonexistent")) / "bin" / "python"
-        if candidate.exists():
-            return str(candidate)
-    if any(importlib.util.find_spec(library) for library in ("tensorflow", "keras", "tf_keras")):
-        return sys.executable
-    import shutil
-
-    return shutil.which("python") or shutil.which("python3") or sys.executable
-
-
-def full_command(command: list[str]) -> list[str]:
-    """`train.py …` and `-m package …` get a Python in front; all else is run as it stands."""
-    if command[0] in ("-m", "-c") or (command[0].endswith(".py") and not os.access(command[0], os.X_OK)):
-        return [python_for_scripts(), *command]
-    if command[0].endswith(".py") and os.sep not in command[0]:
-        return [python_for_scripts(), *command]
-    return command
-
-
-class Arrived(NamedTuple):
-    """A signal that came, and from whom; where the system does not say (macOS), the sender is 0."""
-
-    si_signo: int
-    si_code: int = 0
-    si_pid: int = 0
-
-
-def wait_for_signal(wanted: list[signal.Signals]) -> Arrived:
-    """The next of these blocked signals.
-
-    Not sigtimedwait: after a stop and a continue CPython's returns a siginfo that nobody filled.
-    """
-    if hasattr(signal, "sigwaitinfo"):
-        info = signal.sigwaitinfo(wanted)
-        return Arrived(info.si_signo, info.si_code, info.si_pid)
-    return Arrived(signal.sigwait(wanted))
+FEW_PROCESSES = 64
+MOST_RELAYS = 100  # one that dies at once must not keep us busy for ever
+ELAPSED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # never set back
+# These end nobody by default: no news.
+HARMLESS = {signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH}
 
 
 class Supervisor:
@@ -123,32 +51,45 @@ class Supervisor:
         self.command = full_command(command)
         self.folder = folder
         self._asked = dict(asked or {}) | _asked_by(settings or Settings())
-        self._streams = relay.plan()
-        self._old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, [*relay.FOR_THE_PROGRAM, signal.SIGCHLD])
-        # Before any thread, and before the folder is held, which a fork would share.
-        self._relay, _ = attempt(relay.Relay, self._streams, folder / folders.CONSOLE)
-        self._journal = open_journal(folder)
+        self._old_mask: set[signal.Signals | int] = set()
+        self._children_ignored = signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN
+        self._streams: list[streams.Stream] = []
+        self._relay: Relay | None = None
+        self._relays = 0
+        self._program: Program | None = None
         self._autopsy: Autopsy | None = None
         self._watcher: Watcher | None = None
         self._stalls: Stalls | None = None
-        self._say = say
+        self._say = self._at_raw_terminal(say) if say is not None else None
         self._settings = settings or Settings()
-        self.began = time.time()
+        self.began, self._started = time.time(), time.clock_gettime(ELAPSED)
         self.pid = 0
 
-    def run(self) -> tuple[int | None, int | None]:
-        """(exit code, None) or (None, signal number)."""
+    def start(self) -> None:
+        """CannotExec when the command is none; another OSError when we can't have what we need: see give_up."""
+        leave_processes_to_the_program()
+        self._old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, ALL)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, the system would not keep how the program ended
+        streams.reserve_standard()
+        self._streams = streams.plan()
+        # Before any thread, and before the folder is held, which a fork would share.
+        self._relay = Relay(self._streams, self.folder / folders.CONSOLE)
+        self._journal = open_journal(self.folder)
         attempt(describe_run, self._journal, self.command, self.began)
-        kernel = KernelLog()
-        self.pid = self._spawn()
-        attempt(self._watch, kernel)
-        status = self._wait()
-        ended = time.time()
-        if self._relay is not None:
-            attempt(self._relay.finish)
-        code, number = _split(status)
+        self._kernel = KernelLog()
+        self._program = self._start_program(self._relay)
+        self.pid = self._program.pid
+
+    def wait(self) -> tuple[int | None, int | None]:
+        """(exit code, None) or (None, signal number)."""
+        assert self._program is not None
+        attempt(self._watch, self._kernel)
+        status = self._wait(self._program)
+        ended, seconds = time.time(), time.clock_gettime(ELAPSED) - self._started
+        attempt(self._finish_output)
+        code, number = split_status(status)
         attempt(self._bury)
-        end = {"code": code, "signal": number and signal_name(number), "seconds": ended - self.began, "pid": self.pid}
+        end = {"code": code, "signal": number and signal_name(number), "seconds": seconds, "pid": self.pid}
         end["name"] = self._watcher.name if self._watcher is not None else ""
         self._journal.write("end", end, at=ended)
         self._journal.close()
@@ -175,6 +116,10 @@ class Supervisor:
         )
         self._stalls.start()
 
+    def _at_raw_terminal(self, say: Callable[[str], None]) -> Callable[[str], None]:
+        """A terminal that is lent to the program makes no line endings."""
+        return lambda text: say(text.replace("\n", "\r\n") if self._relay and self._relay.attached else text)
+
     def _tell_stall(self) -> None:
         """While it is stuck: the cause, on stderr; the run folder has it already."""
         from laststep.diagnose import read_diagnosis
@@ -192,11 +137,13 @@ class Supervisor:
         signal.pthread_sigmask(signal.SIG_SETMASK, self._old_mask)
 
     def _foresee(self, sample: dict[str, Any]) -> None:
-        """Loaded when training is seen: a program that never trains needs none of it."""
-        if not (sample.get("inside") or {}).get("step"):
-            return
+        """Loaded when the program has run for a while, best before its first step; needed when it trains."""
+        if sample["cpu"] is None:
+            return  # the first sample, of a program that may end at once
         from laststep.supervisor.foresee import Foresee
 
+        if not (sample.get("inside") or {}).get("step"):
+            return
         assert self._watcher is not None
         foresee = Foresee(self.folder, self.pid, self._journal, self._say, "save" in self._asked)
         self._watcher.at_sample[self._watcher.at_sample.index(self._foresee)] = foresee.see
@@ -217,37 +164,75 @@ class Supervisor:
             self._journal.write("blind", {"because": why_blind(self.command)})
         tidy(self.folder)
 
-    def _spawn(self) -> int:
-        actions = [
-            (os.POSIX_SPAWN_DUP2, stream.give, fd)
-            for stream in self._streams
-            if stream.give >= 0 and self._relay is not None
-            for fd in stream.targets
-        ]
-        try:
-            return os.posix_spawnp(
-                self.command[0],
-                self.command,
-                recorded_environment(self.folder, self._asked),
-                file_actions=actions,
-                setsigmask=self._old_mask,
-                setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # which our own Python ignores
-            )
-        finally:
-            relay.close_given(self._streams)
+    def _start_program(self, relay: Relay) -> Program:
+        given = [stream for stream in self._streams if stream.give >= 0]
+        typed = next((stream for stream in given if stream.takes_input), None)
+        start = Start(
+            command=self.command,
+            environ=recorded_environment(self.folder, self._asked),
+            mask=self._old_mask,
+            files={fd: stream.give for stream in given for fd in stream.targets},
+            ignores_children=self._children_ignored,
+        )
+        if typed is not None:
+            start.in_front = terminal.is_in_front(0)
+            if terminal.is_controlling(0):
+                start.terminal, start.is_job = typed.give, terminal.is_job()
+            if start.in_front:
+                relay.attach(True)
+        program = Program(start)
+        for stream in self._streams:
+            if stream is not typed:  # what is typed ahead would be lost with the last one who has it open
+                stream.close_given()
+        return program
 
-    def _wait(self) -> int:
-        """Until the program is dead; signals that reach only us are passed on."""
-        wanted = [*relay.FOR_THE_PROGRAM, signal.SIGCHLD]
+    def _finish_output(self) -> None:
+        """All that was written is passed on; what was typed and not read is for the shell: its next command."""
+        typed = [stream for stream in self._streams if stream.takes_input and stream.give >= 0]
+        unread = b"".join(terminal.take_unread(stream.give) for stream in typed)
+        for stream in typed:
+            stream.close_given()
+        if self._relay is not None:
+            self._relay.finish()
+        if terminal.is_in_front(0):
+            terminal.type_ahead(0, unread)
+
+    def give_up(self) -> None:
+        """The program could not be started with us beside it: leave nothing in the way of starting it alone."""
+        if self._relay is not None:
+            attempt(self._relay.attach, False)
+            attempt(self._relay.kill)
+        if self._children_ignored:
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        self.restore_signals()
+
+    def _wait(self, program: Program) -> int:
+        """Until the program is dead; signals that reach only us are passed on, and where it stops, we stop."""
         while True:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
+            status, stopped_by = program.poll()
+            if status is not None:
                 return status
-            info = wait_for_signal(wanted)
-            if info.si_signo == signal.SIGCHLD:
-                self._reap_strangers()
-            else:
-                self._pass_on(info)
+            if stopped_by is not None:
+                self._stop(program, stopped_by)
+            info = wait_for_signal()
+            if info.si_signo == signal.SIGCHLD and (info.si_code or info.si_pid in self._ours):
+                self._look_after_children()
+            elif info.si_pid != os.getpid() or info.is_kernels:
+                self._pass_on(program, info)
+
+    @property
+    def _ours(self) -> set[int]:
+        """Our helpers: a SIGCHLD from one of them says that it has something to tell."""
+        pids = {self._relay.pid if self._relay is not None else 0}
+        return pids | {self._program.child if self._program is not None else 0}
+
+    def _look_after_children(self) -> None:
+        if self._relay is not None:
+            self._relay.hear()
+            if self._relay.is_dead():
+                self._relays += 1
+                self._relay = attempt(self._relay.again)[0] if self._relays < MOST_RELAYS else None
+        self._reap_strangers()
 
     def _reap_strangers(self) -> None:
         """As the first process of a container we inherit orphans: none may stay behind as a zombie."""
@@ -255,30 +240,72 @@ class Supervisor:
             return
         while True:
             found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-            if found is None or found.si_pid == self.pid:
+            if found is None or found.si_pid in self._ours:
                 return
             os.waitpid(found.si_pid, os.WNOHANG)
 
-    def _pass_on(self, info: Arrived) -> None:
+    def _stop(self, program: Program, number: int) -> None:
+        """The program was stopped. By its terminal: it gets it when we have it; else its shell must see us stop."""
+        at_terminal = program.has_session and terminal.is_in_front(0)
+        if at_terminal and number in (signal.SIGTTIN, signal.SIGTTOU):
+            self._move(program)
+            program.send(signal.SIGCONT, to_group=True)
+        elif number != signal.SIGSTOP or (at_terminal and program.has_monitor):
+            if self._relay is not None:
+                self._relay.stopping(program.pid)
+            stop_by(number)  # until we are continued: then SIGCONT waits for us, and is passed on
+            if self._relay is not None:
+                self._relay.running()
+
+    def _move(self, program: Program) -> None:
+        """Our job came to the foreground of the terminal or left it: so does the program in its own."""
+        in_front = terminal.is_in_front(0)
+        if self._relay is not None:
+            self._relay.attach(in_front)
+        program.move(to_front=in_front)
+
+    def _pass_on(self, program: Program, info: Arrived) -> None:
+        number = info.si_signo
+        from_relay = self._relay is not None and info.si_pid == self._relay.pid
+        if self._relay is not None and not from_relay:
+            to_group = self._relay.reached_the_group(number)
+        else:
+            to_group = info.is_kernels
+        if number not in HARMLESS:
+            self._note(info, to_group)
+        if number == signal.SIGCONT and program.has_session:
+            self._move(program)
+        if from_relay or self._has_it(program, info, to_group):
+            return
+        program.send(number, to_group)
+
+    @staticmethod
+    def _has_it(program: Program, info: Arrived, to_group: bool) -> bool:
+        """Whether the program got this signal, too."""
+        if info.is_kernels and info.si_signo in (signal.SIGWINCH, signal.SIGXCPU):
+            return True  # of its own terminal; about our own processor time
+        if not program.has_session:
+            return to_group
+        hung_up = info.is_kernels and info.si_signo in (signal.SIGHUP, signal.SIGCONT)
+        return hung_up and not program.has_monitor  # it leads a session, as we do: its terminal is hung up, too
+
+    def _note(self, info: Arrived, to_group: bool) -> None:
         from laststep.supervisor import host
 
-        number = info.si_signo
-        by_terminal = info.si_code == SI_KERNEL
-        to_group = by_terminal or (self._relay is not None and self._relay.reached_the_group(number, GROUP_WAIT))
+        sender = None if info.is_kernels else {"pid": info.si_pid, "name": host.who(info.si_pid)}
+        by = "terminal" if info.is_kernels else "process"
         self._journal.write(
-            "signal",
-            {
-                "signal": signal_name(number),
-                "by": "terminal" if by_terminal else "process",
-                "sender": None if by_terminal else {"pid": info.si_pid, "name": host.who(info.si_pid)},
-                "to_group": to_group,
-            },
+            "signal", {"signal": signal_name(info.si_signo), "by": by, "sender": sender, "to_group": to_group}
         )
-        if not to_group:
-            try:
-                os.kill(self.pid, number)
-            except ProcessLookupError:
-                pass
+
+
+def leave_processes_to_the_program() -> None:
+    """Where there may be few, ours would be those that the program then can't have."""
+    import resource
+
+    most = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+    if 0 <= most < FEW_PROCESSES and os.geteuid() != 0:
+        raise OSError(errno.EAGAIN, f"only {most} processes are allowed here")
 
 
 def open_journal(folder: Path) -> JournalWriter:
@@ -295,32 +322,17 @@ def working_directory() -> Path:
 
 
 def describe_run(journal: JournalWriter, command: list[str], began: float) -> None:
-    journal.write(
-        "run",
-        {
-            "command": hide_secrets(command),
-            "cwd": str(working_directory()),
-            "host": os.uname().nodename,
-            "system": f"{os.uname().sysname} {os.uname().release}",
-            "laststep": laststep.__version__,
-            "supervisor": os.getpid(),
-            "previous": os.environ.get(PREVIOUS),
-            "environment": environment_worth_keeping(dict(os.environ)),
-        },
-        at=began,
-    )
-
-
-def recorded_environment(folder: Path, asked: dict[str, str] | None = None) -> dict[str, str]:
-    """What makes the program's Python load the recorder; sitecustomize takes it all out again."""
-    environ = {name: value for name, value in os.environ.items() if name not in (PREVIOUS, RESTARTS)}
-    environ["LASTSTEP_RECORD"] = str(folder)
-    environ["LASTSTEP_ASKED"] = ";".join(f"{name}={value}" for name, value in (asked or {}).items())
-    path = environ.get("PYTHONPATH")
-    if path is not None:
-        environ["LASTSTEP_PYTHONPATH"] = path
-    environ["PYTHONPATH"] = str(RECORDER) + (os.pathsep + path if path else "")
-    return environ
+    launch = {
+        "command": hide_secrets(command),
+        "cwd": str(working_directory()),
+        "host": os.uname().nodename,
+        "system": f"{os.uname().sysname} {os.uname().release}",
+        "laststep": laststep.__version__,
+        "supervisor": os.getpid(),
+        "previous": os.environ.get(PREVIOUS),
+        "environment": environment_worth_keeping(dict(os.environ)),
+    }
+    journal.write("run", signed(launch, began, Path(journal.path).parent), at=began)
 
 
 def _asked_by(settings: Settings) -> dict[str, str]:
@@ -330,39 +342,9 @@ def _asked_by(settings: Settings) -> dict[str, str]:
     return asked if usual else asked | {"keep": str(settings.keep_last_batch)}
 
 
-def why_blind(command: list[str]) -> str:
-    """Nobody reported from inside: the reason, as far as the command shows it."""
-    for word in command[1:]:
-        if not word.startswith("-") or word in ("-m", "-c"):
-            break
-        if not word.startswith("--") and set(word[1:]) & set("IES"):
-            return f"python {word} ignores the environment, so the recorder could not be loaded"
-    if "python" not in os.path.basename(command[0]):
-        return f"{os.path.basename(command[0])} started no Python that could load the recorder"
-    return "the program's Python did not load the recorder"
-
-
-def signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"SIG{number}"
-
-
-def _split(status: int) -> tuple[int | None, int | None]:
-    if os.WIFSIGNALED(status):
-        return None, os.WTERMSIG(status)
-    return os.WEXITSTATUS(status), None
-
-
 def die_alike(code: int | None, number: int | None) -> int:
     """End as the program ended: the same code, or the same signal, so that our own parent sees the same."""
-    import resource
-
     if number is None:
         return code or 0
-    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))  # its core, not ours
-    signal.signal(number, signal.SIG_DFL) if number not in (signal.SIGKILL, signal.SIGSTOP) else None
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
-    os.kill(os.getpid(), number)
+    die_of(number)
     return 128 + number  # not reached: the signal is deadly by default

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from laststep.blackbox.reading import read_plain
+from laststep.blackbox.reading import open_plain, read_plain
 from laststep.blackbox.stacks import MOST_THREADS, STACKS, describe_frame, parse_threads, stack_signal
 from laststep.supervisor import host
 
@@ -26,6 +26,7 @@ COUNTERS = frozenset(
     ("epoch", "epochs", "initial_epoch", "step", "begin_step", "end_step", "steps", "steps_per_epoch", "iteration", "i")
 )
 _WHOLE = re.compile(r"-?\d{1,15}")
+MOST_STACK_BYTES = 1 << 20
 SETTLED = 0.3  # seconds in which faulthandler has written; it takes about 20 ms
 
 
@@ -90,7 +91,7 @@ def by_signal(pid: int, folder: Path) -> list[dict[str, Any]]:
     if not number or not catches(pid, number):
         return []
     path = folder / STACKS
-    before = len(read_plain(path))
+    before = _make_room(path)
     try:
         os.kill(pid, number)
     except OSError:
@@ -102,6 +103,22 @@ def by_signal(pid: int, folder: Path) -> list[dict[str, Any]]:
         if text.endswith("\n") and "Current thread" in text:
             break
     return parse_threads(text)
+
+
+def _make_room(path: Path) -> int:
+    """How long the file is; emptied when it is long: its writer appends (O_APPEND)."""
+    try:
+        fd = open_plain(path, os.O_WRONLY)
+    except OSError:
+        return 0
+    try:
+        size = os.fstat(fd).st_size
+        if size > MOST_STACK_BYTES:
+            os.ftruncate(fd, 0)
+            return 0
+        return size
+    finally:
+        os.close(fd)
 
 
 def catches(pid: int, number: int) -> bool:

@@ -11,8 +11,8 @@ from typing import Any
 
 from laststep.blackbox.claim import claimant, start_time
 from laststep.blackbox.folder import HOME_NAME, is_run, user_data_directory
+from laststep.blackbox.redact import environment_worth_keeping, hide_secrets
 from laststep.supervisor import host
-from laststep.supervisor.launch import environment_worth_keeping, hide_secrets
 from laststep.supervisor.stacks import spy
 
 MOST_GROUPS = 4

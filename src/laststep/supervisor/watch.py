@@ -13,6 +13,7 @@ from laststep.blackbox.follow import Follower
 from laststep.blackbox.samples import SampleWriter
 from laststep.recorder.guard import attempt
 from laststep.supervisor import cgroup, host
+from laststep.supervisor.cores import Others
 from laststep.supervisor.gpu import Gpus
 
 EVERY = 1.0
@@ -36,6 +37,7 @@ class Watcher:
         self._samples = SampleWriter(run / SAMPLES)
         self._folders = {str(folder) for folder in folders}
         self._gpus = gpus
+        self._others = Others()
         self._stop = threading.Event()
         self.tree = [pid]
         self.cards: list[dict[str, Any]] = []  # GPUs, as last read
@@ -109,6 +111,7 @@ class Watcher:
             sample["files"], sample["threads"] = host.open_files(self.pid), host.threads(self.pid)
             sample["faults"] = host.major_faults(self.pid)
             sample["queue"] = host.queueing(self.pid)
+            sample["others"] = self._others.see(now, self.pid, self.tree)
             self._folders |= set(list(host.folders_written_to(self.pid))[:8])
             disks = [host.disk(folder) for folder in sorted(self._folders)[:8]]
             sample["disks"] = [entry for entry in disks if entry]

@@ -1,0 +1,72 @@
+"""The user's command and its environment: what is run, and how the recorder gets into it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import laststep
+from laststep.supervisor.again import PREVIOUS, RESTARTS
+
+RECORDER = Path(laststep.__file__).resolve().parent / "recorder"
+
+
+def python_for_scripts() -> str:
+    """The Python for `laststep run train.py`: the active environment's, or ours if it can train, or the one on PATH."""
+    import importlib.util
+
+    for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        candidate = Path(os.environ.get(name, "/nonexistent")) / "bin" / "python"
+        if candidate.exists():
+            return str(candidate)
+    if any(importlib.util.find_spec(library) for library in ("tensorflow", "keras", "tf_keras")):
+        return sys.executable
+    import shutil
+
+    return shutil.which("python") or shutil.which("python3") or sys.executable
+
+
+def full_command(command: list[str]) -> list[str]:
+    """`train.py …` and `-m package …` get a Python in front; all else is run as it stands."""
+    if command[0] in ("-m", "-c") or (command[0].endswith(".py") and not os.access(command[0], os.X_OK)):
+        return [python_for_scripts(), *command]
+    if command[0].endswith(".py") and os.sep not in command[0]:
+        return [python_for_scripts(), *command]
+    return command
+
+
+def own_environment() -> dict[str, str]:
+    """As we got it: without a locale, our own Python has added LC_CTYPE, and the program's would not do the same."""
+    environ = dict(os.environ)
+    try:
+        at_start = Path("/proc/self/environ").read_bytes().split(b"\0")
+    except OSError:
+        return environ
+    if not any(entry.startswith(b"LC_CTYPE=") for entry in at_start):
+        environ.pop("LC_CTYPE", None)
+    return environ
+
+
+def recorded_environment(folder: Path, asked: dict[str, str] | None = None) -> dict[str, str]:
+    """What makes the program's Python load the recorder; sitecustomize takes it all out again."""
+    environ = {name: value for name, value in own_environment().items() if name not in (PREVIOUS, RESTARTS)}
+    environ["LASTSTEP_RECORD"] = str(folder)
+    environ["LASTSTEP_ASKED"] = ";".join(f"{name}={value}" for name, value in (asked or {}).items())
+    path = environ.get("PYTHONPATH")
+    if path is not None:
+        environ["LASTSTEP_PYTHONPATH"] = path
+    environ["PYTHONPATH"] = str(RECORDER) + (os.pathsep + path if path else "")
+    return environ
+
+
+def why_blind(command: list[str]) -> str:
+    """Nobody reported from inside: the reason, as far as the command shows it."""
+    for word in command[1:]:
+        if not word.startswith("-") or word in ("-m", "-c"):
+            break
+        if not word.startswith("--") and set(word[1:]) & set("IES"):
+            return f"python {word} ignores the environment, so the recorder could not be loaded"
+    if "python" not in os.path.basename(command[0]):
+        return f"{os.path.basename(command[0])} started no Python that could load the recorder"
+    return "the program's Python did not load the recorder"
