@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,7 @@ from stuck import (
     LIB,
     LOAD,
     LOOKS,
+    NAN,
     ONE_OF_THEM,
     RANKS,
     SCRIPT_OPS,
@@ -32,6 +34,7 @@ from stuck import (
     thread,
 )
 
+from laststep.blackbox.steps import Step
 from laststep.diagnose import diagnose
 from laststep.event import Event
 from laststep.finding import Confidence, Diagnosis, Finding
@@ -58,7 +61,7 @@ def test_the_rules_of_this_symptom_are_known() -> None:
     assert set(ONE_OF_THEM) < names
     assert names - set(ONE_OF_THEM) == {
         *("network-stalled", "graph-compiling", "shuffle-buffer-filling", "input-starved", "retracing"),
-        *("threads-oversubscribed", "gpu-unused", "straggling-rank"),
+        *("threads-oversubscribed", "gpu-unused", "straggling-rank", "machine-overloaded"),
     }
 
 
@@ -399,6 +402,67 @@ def test_more_threads_than_cores() -> None:
     assert found(training(queue, made[0], event(99.3, "setup", intra=2, inter=2))) == {}
 
 
+def queued(ran: float, waited: float, used: float, count: int = 8, **more: Any) -> list[dict[str, Any]]:
+    """A sample every five seconds: processor seconds and waiting in each, cores in use by others."""
+    top = [{"pid": 4242, "name": "render", "cores": 1.2}]
+    others = {"of": 2, "used": used, "top": top if used > 0.6 else []} | more
+    return [{"t": 100.0 + 5 * i, "queue": [ran * i, waited * i], "others": others} for i in range(count)]
+
+
+def test_others_use_the_cores() -> None:
+    finding = found(training(queued(1.0, 4.0, 1.9)))["machine-overloaded"]
+    said = " | ".join(evidence.says for evidence in finding.evidence)
+    assert "20% of the processor time" in finding.cause
+    assert "1.9 of 2 cores" in said
+    assert "render (pid 4242, 1.2)" in said
+    assert finding.remedies[1].change == "renice -n 10 -p 4242"
+
+
+def test_others_that_cannot_be_seen_are_not_named() -> None:
+    finding = found(training(queued(1.0, 4.0, 1.9, top=[])))["machine-overloaded"]
+    assert "can't be seen from here" in " ".join(evidence.says for evidence in finding.evidence)
+    assert finding.remedies[1].change is None
+
+
+@pytest.mark.parametrize(
+    "samples",
+    [
+        queued(1.0, 4.0, 0.1),  # its own threads or workers use the cores
+        queued(4.0, 1.0, 1.9),  # others do, and it gets what it wants all the same
+        queued(0.01, 0.04, 1.9),  # it wants next to nothing
+        queued(1.0, 4.0, 1.9, count=3),  # a short run
+        [*queued(1.0, 4.0, 1.9, count=4), *[s | {"t": s["t"] + 20} for s in queued(4.0, 0.0, 0.0, count=30)]],
+        [sample | {"others": None} for sample in queued(1.0, 4.0, 1.9)],
+        [sample | {"queue": [1.0]} for sample in queued(1.0, 4.0, 1.9)],
+        [sample | {"others": {"of": "2", "used": [], "top": 3}} for sample in queued(1.0, 4.0, 1.9)],
+    ],
+)
+def test_the_machine_is_not_to_blame(samples: list[dict[str, Any]]) -> None:
+    assert "machine-overloaded" not in found(training(samples))
+
+
+def test_steps_got_slower_while_others_used_the_cores() -> None:
+    calm = queued(4.0, 0.0, 0.0, count=4)
+    later = [
+        sample | {"t": sample["t"] + 20, "queue": [16.0 + sample["queue"][0], sample["queue"][1]]}
+        for sample in queued(1.0, 4.0, 1.9)
+    ]
+    quick = [Step(i + 1, 100 + i, 0.1, NAN, 1.0, NAN, 0, i, 1) for i in range(20)]
+    slow = [Step(i + 21, 121 + i, 0.5, NAN, 1.0, NAN, 0, i, 1) for i in range(30)]
+    run = dataclasses.replace(training([*calm, *later]), steps=[*quick, *slow])
+    said = [evidence.says for evidence in found(run)["machine-overloaded"].evidence]
+    assert "a step took 5.0 times as long as in the rest of the run" in said
+
+
+def test_a_stall_on_a_busy_machine_is_the_machines() -> None:
+    """Only where a number of seconds was asked for: otherwise it is given more time."""
+    starved = LOOKS["python-blocked"] | {"lost": 28.0, "cpu": 0.04}
+    assert list(found(stuck_run(starved, samples=queued(0.2, 4.8, 1.9)))) == ["machine-overloaded"]
+    assert list(found(stuck_run(starved))) == ["python-blocked"], "others are not known to use the cores"
+    asleep = LOOKS["python-blocked"] | {"lost": 1.0}
+    assert "python-blocked" in found(stuck_run(asleep, samples=queued(0.2, 4.8, 1.9)))
+
+
 def test_memory_that_is_full_all_the_while() -> None:
     def full(i: int, faults: float, used: float = 0.99) -> dict[str, Any]:
         group = {"used": used * 10**9, "limit": 10**9}
@@ -421,6 +485,37 @@ def test_a_gpu_that_stays_idle() -> None:
     assert "gpu-unused" not in found(training(cards(0, 10**10), limits, setup))
     assert "gpu-unused" not in found(training(cards(0), limits, event(99.3, "setup", gpus=1)))
     assert "gpu-unused" not in found(training(cards(0)))
+
+
+DLOPEN = (
+    "2024-03-04 05:06:07.123456: W tensorflow/core/common_runtime/gpu/gpu_device.cc:2256] Cannot dlopen some GPU "
+    "libraries. Please make sure the missing libraries mentioned above are installed properly if you would like to use "
+    "GPU.\nSkipping registering GPU devices...\n"
+)
+NO_CUDNN = (
+    "2024-03-04 05:06:07.123400: W tensorflow/stream_executor/platform/default/dso_loader.cc:64] Could not load "
+    "dynamic library 'libcudnn.so.8'; dlerror: libcudnn.so.8: cannot open shared object file: No such file\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("printed", "cause", "cure"),
+    [
+        (NO_CUDNN + DLOPEN, "could not load the CUDA libraries that it needs (libcudnn.so.8)", "and-cuda"),
+        ("E x.cc:1] kernel version 550.54.14 does not match DSO version 570.86.15\n", "different versions", "Restart"),
+        ("I x.cc:1] Could not find cuda drivers on your machine\n", "cannot reach the driver", "--gpus all"),
+        ("", "stays idle: training runs on the CPU", "pip install"),
+    ],
+)
+def test_why_a_gpu_stays_idle_is_named(printed: str, cause: str, cure: str) -> None:
+    samples = [{"t": 100.0 + i, "gpus": [{"busy": 0, "used": 1, "total": 9}]} for i in range(40)]
+    limits = event(99.1, "limits", gpus=[{"used": 1, "total": 9}])
+    versions = event(99.2, "versions", tensorflow="2.21.0")
+    run = dataclasses.replace(training(samples, limits, versions), console=printed)
+    finding = found(run)["gpu-unused"]
+    assert cause in finding.cause
+    assert cure in f"{finding.remedies[0].does} {finding.remedies[0].change}"
+    assert "gpu-unused" not in found(dataclasses.replace(training(samples), console=printed)), "no GPU is here"
 
 
 # Torn data

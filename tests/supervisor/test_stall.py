@@ -361,6 +361,60 @@ def test_a_sleep_without_end_is_stuck_at_once(training: Callable[..., Training])
     assert run.kinds() == ["stall"]
 
 
+def starved(run: Training, monkeypatch: pytest.MonkeyPatch, part: float) -> None:
+    """A thread of the program is ready to run and has no core, for this part of the time."""
+    monkeypatch.setattr(module.cores, "waits_of", lambda tree: {77: part * run.clock.now})
+
+
+def test_who_gets_no_core_is_given_as_much_longer(
+    training: Callable[..., Training], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = training()
+    run.moves(30, 1.0)
+    starved(run, monkeypatch, 0.95)
+    run.stands(60, waiting=60.0)
+    assert set(run.kinds()) == {"look"}
+    assert run.events("look")[-1].get("lost") > 40
+    assert run.looks <= 5, "a look costs processor time too"
+
+
+def test_who_sleeps_on_a_busy_machine_is_stuck_all_the_same(
+    training: Callable[..., Training], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = training()
+    run.moves(30, 1.0)
+    starved(run, monkeypatch, 0.1)  # it wakes up now and then, and waits a little each time
+    began = run.clock.now
+    run.stands(12, waiting=12.0)
+    assert run.kinds() == ["look", "stall"] or run.kinds() == ["stall"]
+    assert run.clock.now - began <= 12.0
+
+
+def test_asked_for_seconds_are_not_stretched(
+    training: Callable[..., Training], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = training(after=5.0)
+    run.moves(30, 1.0)
+    starved(run, monkeypatch, 0.95)
+    run.stands(8)
+    assert run.kinds() == ["stall"]
+
+
+def test_our_own_work_is_not_blamed_on_the_program(training: Callable[..., Training]) -> None:
+    """The census has the interpreter lock; the main thread waits for it at a line of the user's."""
+    guarded = frame("/x/laststep/recorder/guard.py", "guard"), frame("/x/laststep/recorder/heartbeat.py", "_run")
+    census = frame("/x/laststep/recorder/census.py", "take_census")
+    run = training()
+    run.moves(30, 1.0)
+    run.seen = look(main(FIT, TRAIN, call="futex"), thread(census, *guarded, holds_gil=True))
+    run.stands(40)
+    assert set(run.kinds()) == {"look"}
+    assert run.events("look")[0].get("ours") is True
+    run.seen = look(main(FIT, TRAIN, call="futex"), thread(census, *guarded))
+    run.stands(12)
+    assert run.kinds()[-1] == "stall", "ours waits for the lock too"
+
+
 def test_one_that_computes_is_looked_at_again_and_left_alone(training: Callable[..., Training]) -> None:
     run = training()
     run.mark("step")
@@ -412,6 +466,7 @@ def test_looks_that_fail_do_not_end_the_watching(
 STAND_IN = """
 import os, signal, sys, threading, time
 from laststep.blackbox.steps import Beat, StepWriter
+from laststep.recorder.guard import guard
 folder, then = sys.argv[1:3]
 writer = StepWriter(os.path.join(folder, f"steps.{os.getpid()}"))
 done = 0
@@ -421,6 +476,8 @@ def beats():
         number += 1
         writer.beat(Beat(number, time.time(), done, 0, 0.0, 0.0))
         time.sleep(0.1)
+def long_work():  # one call of C code that has the interpreter lock for some seconds, as our census once did
+    guard("census", sum, range(300_000_000))
 if then == "stubborn":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 threading.Thread(target=beats, name="laststep-beat", daemon=True).start()
@@ -430,6 +487,9 @@ for turn in range(30):
     writer.write(done, time.time(), 0.1)
     time.sleep(0.1)
     if turn == 15:
+        if then == "ours":
+            threading.Thread(target=long_work).start()
+            continue
         if then == "computes":
             while True:
                 turn += 1
@@ -444,7 +504,7 @@ def stand_in(folder: Path, tmp_path: Path) -> Iterator[Callable[..., subprocess.
 
     def begin(then: str = "waits") -> subprocess.Popen[bytes]:
         (tmp_path / "train.py").write_text(STAND_IN)
-        where = {"file": str(tmp_path / "train.py"), "line": HERE - 6}
+        where = {"file": str(tmp_path / "train.py"), "line": HERE - 9}
         recorder = JournalWriter(folder / "recorder.7.jsonl", "recorder")
         recorder.write("recorder", {"pid": 7})
         recorder.write("loop", {"where": where, "stack": [where]})
@@ -512,6 +572,24 @@ def test_one_that_computes_for_good_is_not_stuck_at_once(
     assert not any(e.kind == "stall" for e in events)
     (event,) = [e for e in events if e.kind == "look"][:1]
     assert event.get("cpu") > 0.2
+
+
+def test_the_lock_is_held_by_ours(
+    stand_in: StandIn, stalls: Make, folder: Path, hasty: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For some seconds a thread of ours lets nobody else run; before that a step took 0.1 s."""
+    monkeypatch.setattr(module, "FROZEN", 1.0)
+    monkeypatch.setattr(module, "FROZEN_FLOOR", 2.0)
+    process = stand_in("ours")
+    made = stalls(process.pid)
+    made.start()
+    process.wait(60)
+    made.stop()
+    events = [e for e in read_journal(folder / "supervisor.jsonl") if e.kind in ("look", "stall")]
+    assert [e.kind for e in events if e.kind == "stall"] == []
+    if not events or not Look(events[0].data).threads:
+        pytest.skip("py-spy can't look here")
+    assert events[0].get("ours") is True
 
 
 @pytest.mark.parametrize("then,number", [("waits", signal.SIGTERM), ("stubborn", signal.SIGKILL)])

@@ -164,7 +164,7 @@ def sentence(leak: Leak, forecast: Forecast, space: Room, again: bool) -> str:
         where = f", {Path(leak.owner.where['file']).name}:{leak.owner.where['line']}" if leak.owner.where else ""
         told += f" What keeps it: {leak.owner.name}{where}."
     elif is_graphs(leak):
-        told += f" TensorFlow's graphs grow with it: {leak.counts['FuncGraph']} more."
+        told += f" TensorFlow's graphs grow with it: {leak.more_graphs} more."
     elif not again:
         told += " What keeps it is not known."
     return f"\n{told}\n"

@@ -16,9 +16,9 @@ from laststep.blackbox.claim import claimant
 from laststep.blackbox.follow import Follower, Live
 from laststep.blackbox.journal import JournalWriter, read_recorders
 from laststep.event import Event
-from laststep.look import LONG_ENOUGH, Look, kind_of_wait
+from laststep.look import LONG_ENOUGH, Look, Thread, kind_of_wait
 from laststep.recorder.guard import attempt
-from laststep.supervisor import host
+from laststep.supervisor import cores, host
 from laststep.supervisor.feeding import Feeding
 from laststep.supervisor.look import take_look
 from laststep.supervisor.ranks import Pace, on_this_machine
@@ -37,6 +37,7 @@ FEW_STEPS = 5  # in a phase, after which one knows what a step takes
 REPEATED = ("step", "loop", "validation", "evaluate", "predict")
 LOOKS = (20.0, 30.0, 60.0, 120.0)
 LOOK_EVERY = 300.0
+SETTLED = 2.0  # seconds without a move after which it is noted how long threads wait for a core
 WINDOW = 6  # polls over which use is measured
 GRACE = 10.0  # seconds between SIGTERM and SIGKILL
 
@@ -75,6 +76,7 @@ class Stalls:
         self._longest = 0.0  # without a move in the phase that goes on
         self._slept = False  # a sleep has been waited for already
         self._next_look = 0.0
+        self._waits: cores.Waits | None = None  # for a core, when nothing had moved for some polls
         self._stuck = False
         self.stopped = False  # whether we ended the program because it was stuck
         self._stop = threading.Event()
@@ -108,7 +110,10 @@ class Stalls:
         key, token = phase_of(live), _token(live)
         if token != self._token:
             self._progress(live, token, key, now)
-        elif not self._stuck and now - self._moved >= self._next_look:
+            return
+        if self._waits is None and now - self._moved >= SETTLED:
+            self._waits = cores.waits_of(self._tree())
+        if not self._stuck and now - self._moved >= self._next_look:
             self._look(live, key)
 
     def _progress(self, live: Live, token: Any, key: str, now: float) -> None:
@@ -122,7 +127,7 @@ class Stalls:
         if self._stuck:
             self._journal.write("moving-again", {"after": round(waited, 1), "phase": self._key})
         self._token, self._key, self._moved, self._stuck = token, key, now, False
-        self._slept = False
+        self._slept, self._waits = False, None
         self._next_look = self._after or max(FLOOR, TIMES * self._slowest.get(key, 0.0))
 
     def _look(self, live: Live, key: str) -> None:
@@ -147,8 +152,14 @@ class Stalls:
             "beat_age": round(time.time() - live.beat.time, 1) if live.beat else None,
             "peers": self._peers(recorded),
             "gpu_busy": self._gpu_busy(),
+            "lost": self._lost(told, seconds),
         } | used
         look = Look(told)
+        if look.is_ours:
+            self._moved = time.monotonic()  # that time is ours
+            self._waits = None
+            self._journal.write("look", told | {"ours": True})
+            return
         wakes = look.blocked.wakes
         if not self._after and not self._slept and wakes is not None and wakes < LONG_SLEEP:
             self._slept = True  # on purpose, and it will be over: then one sees
@@ -156,12 +167,18 @@ class Stalls:
             self._next_look = seconds + max(wakes, 0.0) + 2 * EVERY
             return
         patience = self._patience(key, look)
-        stuck = patience is not None and seconds >= patience
+        counted = seconds if self._after else look.received
+        stuck = patience is not None and counted >= patience
         self._journal.write("stall" if stuck else "look", told)
-        self._next_look = _next(seconds, patience)
+        self._next_look = _next(seconds, patience and patience * seconds / max(counted, 0.01))
         if stuck:
             self._stuck = True
             self._act()
+
+    def _lost(self, told: dict[str, Any], seconds: float) -> float:
+        """The part of this time in which the program was ready to run and had no core."""
+        ours = {int(thread["tid"]) for thread in told["threads"] if thread.get("tid") and Thread(thread).ours}
+        return round(cores.lost(self._waits, cores.waits_of(self._tree()), seconds, ours), 1)
 
     def _workers(self) -> list[str]:
         setup = self._last_told("setup")
@@ -188,7 +205,8 @@ class Stalls:
             return max(first if blind or normal is None else FLOOR, TIMES * (normal or 0.0))
         if normal is None or look.doing in ("trace", "execute") or look.data.get("moves"):
             return None
-        frozen = float(look.data.get("beat_age") or 0.0) > FROZEN
+        age = float(look.data.get("beat_age") or 0.0)
+        frozen = age * (look.received / look.seconds if look.seconds else 1.0) > FROZEN
         return max(FROZEN_FLOOR if frozen else BUSY_FLOOR, TIMES * normal)
 
     def _goes_on(self, key: str, look: Look) -> bool:

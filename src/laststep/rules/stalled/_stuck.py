@@ -10,6 +10,7 @@ from laststep.event import Event
 from laststep.finding import Evidence
 from laststep.look import FORMS, Look, Thread
 from laststep.reports import words
+from laststep.rules.stalled._cores import overload_of
 from laststep.run import Run
 from laststep.torn import tidy
 
@@ -63,6 +64,8 @@ def stuck(run: Run, name: str) -> tuple[Event, Look] | None:
 def cause_of(look: Look, run: Run) -> str:
     if float((look.data.get("pressure") or {}).get("memory") or 0.0) > THRASHING:
         return "memory-thrashing"
+    if look.is_starved and overload_of(run) is not None:
+        return "machine-overloaded"
     if on_disk(look) is not None:
         return "disk-stalled"
     if deadlock(look):

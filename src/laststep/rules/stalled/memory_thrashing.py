@@ -17,7 +17,7 @@ WAITED = 10.0  # per cent of the time in which somebody waited for memory
 FULL = 0.9  # of the limit
 
 
-@rule(needs=("recorder",), outranks=(*DEATHS, "input-starved", "disk-stalled"))
+@rule(needs=("recorder",), outranks=(*DEATHS, "input-starved", "disk-stalled", "machine-overloaded"))
 def memory_thrashing(run: Run) -> Answer:
     """There is less memory than the program works with, and the time goes into fetching pages from the disk.
 

@@ -30,7 +30,7 @@ def threads_oversubscribed(run: Run) -> Answer:
         Leave the settings away (0: TensorFlow chooses), or set them to the cores there are.
 
     Not to be confused with
-        input-starved (the step waits for data), a machine that others keep busy (then no setting is too high).
+        input-starved (the step waits for data), machine-overloaded (others keep the cores busy).
     """
     limits, setup, began = run.first("limits"), run.last("setup"), run.first("run")
     cores = float((limits.get("cores") if limits else None) or 0.0)
