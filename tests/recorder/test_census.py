@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from laststep.recorder.census import take_census
+from laststep.recorder.census import collect, take_census
 from laststep.recorder.owners import putting_line
 from laststep.recorder.sizes import size_of
 
@@ -77,7 +77,7 @@ ready, done = threading.Event(), threading.Event()
 thread = threading.Thread(target=train, args=(ready, done))
 thread.start()
 ready.wait()
-census = take_census(collect=True)
+census = take_census()
 done.set()
 print(json.dumps([[e["name"], e["length"], e["bytes"], e["kind"], e["most"],
                    (putting_line(e["name"], e["file"]) or {}).get("text")] for e in census["containers"]]))
@@ -132,7 +132,7 @@ def test_lines_are_known_where_python_was_asked_to_note_them(tmp_path: Path) -> 
         "from laststep.recorder.census import take_census\n"
         "hidden = io.BytesIO()\n"
         "hidden.write(bytes(5_000_000))\n"
-        "line = (take_census(False)['lines'] or [{}])[0]\n"
+        "line = (take_census()['lines'] or [{}])[0]\n"
         "print(line.get('line'), line.get('bytes', 0) > 4_000_000)\n"
     )
     for options, expected in (([], "None False"), (["-X", "tracemalloc=8"], "4 True")):
@@ -154,10 +154,53 @@ def test_tuples_that_another_thread_is_building_can_be_finished() -> None:
     thread = threading.Thread(target=build)
     thread.start()
     for _ in range(25):
-        take_census(collect=False)
+        take_census()
     stop.set()
     thread.join()
     assert errors == []
+
+
+GAPS = """
+import gc, threading, time
+from laststep.recorder.census import take_census
+
+data = [{"a": i, "b": [i]} for i in range(300_000)]
+models = [{str(j): [j] for j in range(50)} for i in range(4_000)]  # enough to walk through
+for number in range(20_000):
+    globals()[f"name{number}"] = [number]
+gc.collect()  # or Python would do so in the middle of it
+done = threading.Event()
+
+def work():
+    for _ in range(3):
+        take_census()
+    done.set()
+
+threading.Thread(target=work).start()
+longest, all_then, mine_then = 0.0, time.process_time(), time.thread_time()
+while not done.is_set():
+    mine, all = time.thread_time(), time.process_time()
+    longest = max(longest, (all - all_then) - (mine - mine_then))
+    mine_then, all_then = mine, all
+print(longest)
+"""
+
+
+def test_the_program_goes_on_while_its_objects_are_looked_at(tmp_path: Path) -> None:
+    """The processor time of the census between two turns of the main thread's loop: how long it held the lock."""
+    path = tmp_path / "train.py"
+    path.write_text(GAPS)
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) < 0.010
+
+
+def test_a_large_heap_is_not_collected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """gc.collect() cannot be cut into slices, and takes a third of a second for three million objects."""
+    monkeypatch.setattr("laststep.recorder.census.MOST_BLOCKS", sys.getallocatedblocks() // 2)
+    assert collect() is None
+    monkeypatch.setattr("laststep.recorder.census.MOST_BLOCKS", sys.getallocatedblocks() * 2)
+    assert collect() is not None
 
 
 class Thing:
@@ -168,7 +211,7 @@ def test_nothing_is_kept_afterwards() -> None:
     thing = Thing()
     held = [thing] * 50
     seen = weakref.ref(thing)
-    take_census(collect=False)
+    take_census()
     del thing, held
     gc.collect()
     assert seen() is None

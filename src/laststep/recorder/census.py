@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import gc
 import itertools
-import operator
 import os
 import re
 import sys
 import threading
 import time
-from collections import Counter, _count_elements, deque  # type: ignore[attr-defined]
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Iterable
 from types import BuiltinMethodType, FrameType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
 
 from laststep.recorder.frames import is_users, place
 from laststep.recorder.guard import attempt
 from laststep.recorder.sizes import size_of
+from laststep.recorder.slices import Slices
 
-MOST_SECONDS = 0.25
+MOST_WORK, LONGEST = 0.25, 5.0  # seconds of work, and in all
+MOST_BLOCKS = 2_000_000  # TensorFlow alone has one million; collecting takes about 0.06 s for each
 MOST_OBJECTS = 100_000
 MOST_FOUND = 40
-MOST_KINDS = 30
 DEEPEST = 7
 MANY = 32  # entries
 NEWEST = 20  # entries of a container that are looked at
 CO_OPTIMIZED = 0x1  # a function's frame; of inspect, which costs too much to load
 CALLS = ("fit", "evaluate", "train_on_batch")
-COUNTED = ("FuncGraph", "Function", "OwnedIterator", "EagerTensor", "ResourceVariable", "Variable", "Model")
 HANDLES = frozenset(
     {"BufferedReader", "BufferedWriter", "TextIOWrapper", "FileIO", "File", "NpzFile", "socket", "Popen", "Process"}
     | {"Thread", "Timer", "ThreadPoolExecutor", "ProcessPoolExecutor", "Pool", "ThreadPool"}
@@ -40,28 +39,36 @@ HOLDERS = (
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-def take_census(collect: bool) -> dict[str, Any]:
-    """Counts and the largest containers by name. No reference to anything of the host is left behind."""
+def take_census(frames: Iterable[FrameType] = ()) -> dict[str, Any]:
+    """The largest containers by name. No reference to anything of the host is left behind.
+
+    `frames` are those of this thread, where it is the program's own: it looks at all others by itself.
+    Objects are not counted by type: gc.get_objects() is one call that holds the interpreter lock while it goes over
+    all of them, 50 ms for three million, and what it gives may not be held while other threads run.
+    """
     began = time.time()
-    before = resident()
-    if collect:
-        gc.collect()
-    after = resident()
-    counted, _ = attempt(count_objects)
-    counts, kinds = counted or ({}, {})
-    walk = Walk(time.monotonic() + MOST_SECONDS)
-    walk.run()
+    walk = Walk(Slices(MOST_WORK, LONGEST))
+    walk.run(frames)
     return {
-        "rss": after,
-        "freed": max(0, before - after) if collect else None,
-        "counts": counts,
-        "kinds": kinds,
+        "rss": resident(),
+        "freed": None,
+        "collections": gc.get_stats()[-1]["collections"],
+        "blocks": sys.getallocatedblocks(),
         "lines": attempt(traced_lines)[0] or [],
         "containers": walk.largest(),
         "threads": [{"what": what, "count": count} for what, count in count_threads().most_common(5)],
         "cut_short": walk.is_cut_short,
         "seconds": round(time.time() - began, 3),
     }
+
+
+def collect() -> int | None:
+    """Bytes given back by collecting garbage; None where the call, which cannot be cut, would last too long."""
+    if sys.getallocatedblocks() > MOST_BLOCKS:
+        return None
+    before = resident()
+    gc.collect()
+    return max(0, before - resident())
 
 
 def resident() -> int:
@@ -72,45 +79,6 @@ def resident() -> int:
 def count_threads() -> Counter[str]:
     """By name, in groups: ThreadPoolExecutor-3_0 is one of ThreadPoolExecutor-#_#."""
     return Counter(re.sub(r"\d+", "#", thread.name)[:60] for thread in threading.enumerate())
-
-
-def count_objects() -> tuple[dict[str, int], dict[str, int]]:
-    """How many there are of the kinds that matter, tensors' bytes, and the most frequent kinds."""
-    kinds = _kinds_of_objects()
-    tensor = next((kind for kind in kinds if kind.__name__ == "EagerTensor"), None)
-    tensors = _objects_of(tensor) if tensor is not None else []
-    found = {"EagerTensor bytes": sum(size_of(tensor)[0] for tensor in tensors[-20_000:])}
-    for kind, count in kinds.items():
-        name = _counted_as(kind)
-        if name:
-            found[name] = found.get(name, 0) + count
-    return found, {kind.__name__: count for kind, count in kinds.most_common(MOST_KINDS)}
-
-
-def _every_object() -> Iterator[Any]:
-    """All that the collector tracks, asked for when the first is taken.
-
-    Among them are tuples that another thread is still building, which CPython refuses to finish when anybody else
-    holds them. So they must be taken and dropped within one call of C code, in which no other thread runs.
-    """
-    return itertools.chain.from_iterable(map(gc.get_objects, (None,)))
-
-
-def _kinds_of_objects() -> Counter[type]:
-    counts: dict[int, int] = {}
-    _count_elements(counts, map(id, map(type, _every_object())))  # numbers: comparing classes may run Python code
-    known, left = {}, [object]
-    while left:
-        kind = left.pop()
-        if id(kind) not in known:
-            known[id(kind)] = kind
-            left += type.__subclasses__(kind)
-    return Counter({known[number]: count for number, count in counts.items() if number in known})
-
-
-def _objects_of(kind: type) -> list[Any]:
-    each, again = itertools.tee(_every_object())
-    return list(itertools.compress(each, map(operator.is_, map(type, again), itertools.repeat(kind))))
 
 
 def traced_lines(most: int = 5) -> list[dict[str, Any]]:
@@ -127,32 +95,26 @@ def traced_lines(most: int = 5) -> list[dict[str, Any]]:
     return [{**place(file, line), "bytes": size} for (file, line), size in sizes.most_common(most)]
 
 
-def _counted_as(kind: type) -> str:
-    name = kind.__name__
-    if name in COUNTED[:-1]:
-        return name
-    modules = [base.__module__.partition(".")[0] for base in kind.__mro__ if base.__name__ == "Model"]
-    return "Model" if "keras" in modules or "tf_keras" in modules else ""
-
-
 class Walk:
     """From the globals of the user's modules, the locals of running frames and the callbacks of a fit."""
 
-    def __init__(self, deadline: float) -> None:
-        self._deadline = deadline
+    def __init__(self, slices: Slices) -> None:
+        self._slices = slices
         self._seen: set[int] = set()
         self._queue: deque[tuple[Any, str, str, int]] = deque()
         self._found: dict[tuple[str, str], dict[str, Any]] = {}
         self._users: dict[str, bool] = {}
         self.is_cut_short = False
 
-    def run(self) -> None:
+    def run(self, frames: Iterable[FrameType] = ()) -> None:
         self._from_modules()
+        for frame in frames:
+            self._from_frame(frame)
         self._from_frames()
         looked = 0
         while self._queue:
             looked += 1
-            if looked > MOST_OBJECTS or (looked % 64 == 0 and time.monotonic() > self._deadline):
+            if looked > MOST_OBJECTS or not self._slices.go_on():
                 self.is_cut_short = True
                 self._queue.clear()
                 return
@@ -169,6 +131,7 @@ class Walk:
             file = held.get("__file__")
             if name == "__main__" or (isinstance(file, str) and is_users(file)):
                 for label, value in list(held.items()):
+                    self._slices.go_on()
                     if not label.startswith("__"):
                         self._add(value, label, str(file), 0)
 

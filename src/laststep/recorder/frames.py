@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import itertools
 
@@ -172,8 +173,6 @@ def describe_exception(error: BaseException, traceback: TracebackType | None) ->
 
 def _loop_that_sets(error: BaseException, walked: list[TracebackType]) -> Place | None:
     """For a name that is not set: the loop before this line, in the same function, whose body alone would set it."""
-    import ast
-
     name = getattr(error, "name", None) if isinstance(error, NameError) else None
     if isinstance(error, UnboundLocalError):
         quoted = re.search(r"variable '(\w+)'", str(error))
@@ -269,8 +268,6 @@ def would_be_caught(error: BaseException, frame: FrameType | None) -> Place | No
 
 
 def _handler_around(filename: str, line: int, names: set[str]) -> Place | None:
-    import ast
-
     best: ast.ExceptHandler | None = None
     for node in ast.walk(parse_source(filename)):
         if not isinstance(node, ast.Try) or not _spans(node.body, line):
@@ -283,8 +280,6 @@ def _handler_around(filename: str, line: int, names: set[str]) -> Place | None:
 
 def handler_of(frame: FrameType) -> tuple[str, Place] | None:
     """The `except` in whose body this frame is: (the class it names, its place)."""
-    import ast
-
     for node in ast.walk(parse_source(frame.f_code.co_filename)):
         if isinstance(node, ast.ExceptHandler) and _spans(node.body, frame.f_lineno):
             named = "" if node.type is None else ast.unparse(node.type).rsplit(".", 1)[-1]
@@ -297,8 +292,6 @@ def _spans(body: list[Any], line: int) -> bool:
 
 
 def _catches(kind: Any, names: set[str]) -> bool:
-    import ast
-
     if kind is None:
         return True
     if isinstance(kind, ast.Tuple):
@@ -308,8 +301,6 @@ def _catches(kind: Any, names: set[str]) -> bool:
 
 def deciding_test(frame: FrameType) -> dict[str, Any] | None:
     """The `if` around this line, and the values that it compares: {'text', 'line', 'values'}."""
-    import ast
-
     best: ast.If | None = None
     for node in ast.walk(parse_source(frame.f_code.co_filename)):
         if isinstance(node, ast.If) and _spans(node.body, frame.f_lineno):
@@ -325,8 +316,6 @@ def deciding_test(frame: FrameType) -> dict[str, Any] | None:
 
 
 def _value_of(node: Any, frame: FrameType) -> dict[str, Any]:
-    import ast
-
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
         holder = getattr(frame.f_locals.get("self"), "__dict__", {})
         return scalars({f"self.{node.attr}": holder.get(node.attr)})
@@ -347,8 +336,6 @@ def where_made(frame: FrameType | None, value: Any) -> Place | None:
 @functools.lru_cache(maxsize=8)
 def _assignments(filename: str) -> list[tuple[int, str]]:
     """(line, name) of every assignment in a file, in order; read once, since some programs call fit in each step."""
-    import ast
-
     found = [
         (node.lineno, part.id)
         for node in ast.walk(parse_source(filename))
@@ -362,8 +349,6 @@ def _assignments(filename: str) -> list[tuple[int, str]]:
 
 @functools.lru_cache(maxsize=4)
 def parse_source(filename: str) -> Any:
-    import ast
-
     try:
         return ast.parse("".join(linecache.getlines(filename)))
     except (SyntaxError, ValueError, RecursionError):

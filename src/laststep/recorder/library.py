@@ -53,14 +53,16 @@ def _spawn_watcher(folder: Path) -> None:
 
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
     code = f"import sys; sys.path.insert(0, {package!r}); from laststep.supervisor.beside import main; main()"
+    # Through a shell that ends at once: os.wait() in the program must not find a child that it did not start.
+    command = ["/bin/sh", "-c", '"$@" &', "sh", sys.executable, "-c", code, str(folder), str(os.getpid())]
     try:
         subprocess.Popen(
-            [sys.executable, "-c", code, str(folder), str(os.getpid())],
+            command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-        )
+        ).wait()
     except OSError as error:
         if state.current is not None:
             state.current.event("probe", name="watcher", state="unsupported", because=str(error))

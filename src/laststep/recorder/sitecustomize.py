@@ -17,6 +17,20 @@ def _laststep_start(here):
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
     if folder is None or sys.version_info < (3, 10):
         return
+    loaded, entries = set(sys.modules), list(sys.path)
+    home = os.path.dirname(os.__file__)
+    # While we load, a file of the program's own is not taken for a module of the standard library.
+    sys.path[:] = [entry for entry in entries if entry == home or os.path.basename(entry) == "lib-dynload"] or entries
+    try:
+        _laststep_load(folder, here, before, asked)
+    finally:
+        sys.path[:] = entries
+    from laststep.recorder.shadows import uncover
+
+    uncover(loaded, entries)
+
+
+def _laststep_load(folder, here, before, asked):
     package = os.path.dirname(here)
     if "laststep" not in sys.modules:
         # By its place, not by its name: laststep may live in another environment than the program.
@@ -34,6 +48,7 @@ def _laststep_start(here):
     from laststep.recorder.start import start
 
     start(folder, restore=(here, before), asked=asked)
+    from laststep.recorder import shadows  # noqa: F401 - while it is found
 
 
 try:
@@ -47,10 +62,8 @@ try:
 except ImportError as _error:
     if getattr(_error, "name", None) != "sitecustomize":
         raise
-    import types
-
     # site.py looks for nothing in it, but an import that succeeds must leave a module behind.
-    sys.modules["sitecustomize"] = types.ModuleType("sitecustomize")
+    sys.modules["sitecustomize"] = type(sys)("sitecustomize")
 finally:
-    for _name in ("_laststep_start",):
+    for _name in ("_laststep_start", "_laststep_load"):
         globals().pop(_name, None)

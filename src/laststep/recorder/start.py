@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import os
+import resource
 import sys
 
 from laststep.blackbox.claim import CLAIM, claimed_by_another, start_time
+from laststep.blackbox.journal import HIGH_FD
 from laststep.recorder import imports, patch, state
 from laststep.recorder.guard import Unsupported, guard, on_failure
 
@@ -21,7 +23,7 @@ def start(folder: str, restore: tuple[str, str | None] | None = None, asked: str
     `restore` is what sitecustomize took out of the environment: its folder, and PYTHONPATH as it was before;
     `asked` is what a command wants of it beyond recording (state.Recorder.asked).
     """
-    if os.environ.get("LASTSTEP_OFF") == "1" or state.current is not None or not _claim(folder):
+    if os.environ.get("LASTSTEP_OFF") == "1" or state.current is not None or _few_files() or not _claim(folder):
         return False
     recorder = state.Recorder(folder)
     recorder.handover = restore
@@ -42,6 +44,11 @@ def start(folder: str, restore: tuple[str, str | None] | None = None, asked: str
         if name.endswith(".py") and name != "__init__.py" and wanted:
             guard(name[:-3], _install, name[:-3])
     return True
+
+
+def _few_files() -> bool:
+    """Ours have numbers above those of the program; where there are none, it would miss those that we take."""
+    return 0 <= resource.getrlimit(resource.RLIMIT_NOFILE)[0] < HIGH_FD + 16
 
 
 def _install(name: str) -> None:

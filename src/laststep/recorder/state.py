@@ -47,6 +47,7 @@ class Recorder:
         self.count = 0
         self.fits = 0
         self.models: weakref.WeakSet[Any] = weakref.WeakSet()  # that were fitted
+        self.graphs: weakref.WeakSet[Any] = weakref.WeakSet()  # that were traced
         self.open_fits: list[OpenFit] = []
         self.dropped: dict[str, int] = {}
         self._written: dict[str, int] = {}
@@ -70,6 +71,10 @@ class Recorder:
         return "probe" in self.asked or "prove" in self.asked
 
     def event(self, kind: str, **data: Any) -> None:
+        self.event_at(None, kind, data)
+
+    def event_at(self, time: float | None, kind: str, data: dict[str, Any]) -> None:
+        """One of a while ago; None: of now."""
         if os.getpid() != self.pid:
             return
         most = MOST_EVENTS.get(kind)
@@ -78,7 +83,7 @@ class Recorder:
             if written > most:
                 self.dropped[kind] = self.dropped.get(kind, 0) + 1
                 return
-        self.journal.write(kind, data)
+        self.journal.write(kind, data, time)
 
     def _open_steps(self) -> StepWriter | None:
         try:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Iterator
 from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
 from laststep.recorder import state
-from laststep.recorder.frames import describe_exception, would_be_caught
+from laststep.recorder.frames import describe_exception, is_users, users_frame, would_be_caught
 from laststep.recorder.guard import guard
 from laststep.recorder.imports import when_imported
+from laststep.recorder.loading import file_being_loaded
 from laststep.recorder.patch import after, replace
+from laststep.recorder.probes.census import PROBE as CENSUS
+from laststep.recorder.probes.census import tell_what_fills_the_card
+from laststep.recorder.source import where_called
 
 PROBE = "exceptions"
 # Each library cleans its tracebacks in one function, called while the exception is on its way out:
@@ -89,13 +94,37 @@ def record(
     if error is None or recorder is None:
         return
     described = describe_exception(error, traceback)
+    if _last_seen[0] != id(error):
+        guard(CENSUS, tell_what_fills_the_card, error, _frames(traceback, outside))
     same = _last_seen == (id(error), described["type"])
     if same and left == "call":
         return
     _last_seen = (id(error), described["type"])
+    loaded = file_being_loaded(traceback)
+    if loaded:
+        described["loading"] = loaded
     fit = recorder.open_fits[-1] if recorder.open_fits else None
     if fit is not None:
         described.update(fit=fit.id, epoch=fit.epoch, batch=fit.batch)
         if left == "fit" and more.get("function") == "fit":
             recorder.close_fit(fit)
+    callback = described.get("callback")
+    if callback and not callback.get("users"):
+        callback["made_at"] = where_called(users_frame(outside) or _users_frame_in(traceback), callback["class"])
     recorder.event("exception", left=left, steps=recorder.count, **more, **described)
+
+
+def _frames(traceback: TracebackType | None, outside: FrameType | None) -> Iterator[FrameType]:
+    """Of this thread, the innermost last: where the error passed, and who called that."""
+    while outside is not None:
+        yield outside
+        outside = outside.f_back
+    while traceback is not None:
+        yield traceback.tb_frame
+        traceback = traceback.tb_next
+
+
+def _users_frame_in(traceback: TracebackType | None) -> FrameType | None:
+    while traceback is not None and not is_users(traceback.tb_frame.f_code.co_filename):
+        traceback = traceback.tb_next
+    return traceback.tb_frame if traceback is not None else None

@@ -11,6 +11,7 @@ from laststep.blackbox.stacks import STACKS, stack_signal
 from laststep.recorder import state
 
 PROBE = "faults"
+FATAL = (signal.SIGSEGV, signal.SIGFPE, signal.SIGABRT, signal.SIGBUS, signal.SIGILL)  # as faulthandler has them
 
 
 def install() -> None:
@@ -19,7 +20,8 @@ def install() -> None:
         return
     if stack_signal() and signal.getsignal(stack_signal()) == signal.SIG_DFL:
         faulthandler.register(stack_signal(), file=_open(recorder, STACKS), all_threads=True, chain=False)
-    if not faulthandler.is_enabled():  # the user's own goes to stderr, as without us; the console's record has it
+    # The user's own goes to stderr, as without us; the console's record has it. What is ignored stays ignored.
+    if not faulthandler.is_enabled() and all(signal.getsignal(number) == signal.SIG_DFL for number in FATAL):
         faulthandler.enable(file=_open(recorder, "faults"), all_threads=True)
 
 

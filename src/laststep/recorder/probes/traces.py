@@ -14,6 +14,7 @@ from laststep.recorder import state
 from laststep.recorder.frames import is_users, users_place
 from laststep.recorder.guard import attempt, guard
 from laststep.recorder.imports import when_imported
+from laststep.recorder.numbers.exports import before_trace
 from laststep.recorder.patch import forget_frame, replace
 
 PROBE = "traces"
@@ -51,6 +52,7 @@ def _watch(module: ModuleType) -> None:
             raise
         finally:
             guard(PROBE, _leave, begun)
+        guard(PROBE, _note_graph, result)
         guard(PROBE, _tell, begun, sys._getframe(1))
         return result
 
@@ -86,6 +88,7 @@ def _begin(args: tuple[Any, ...]) -> _Trace | None:
     function_type, _, _, options = args[:4]
     changed, _ = attempt(_what_changed, function_type, options.function_cache)
     trace = _Trace(getattr(_innermost(options.python_function), "__code__", None), changed or [])
+    attempt(before_trace, options.attributes)
     _depth += 1
     if trace.outermost:
         state.current.mark(TRACE, trace.began)
@@ -108,6 +111,12 @@ def _leave(trace: _Trace | None) -> None:
         state.current.mark(trace.phase, time.time())
 
 
+def _note_graph(function: Any) -> None:
+    """How many are alive is known without a search through all objects of the program."""
+    if state.current is not None:
+        state.current.graphs.add(function.graph)
+
+
 def _tell(trace: _Trace | None, frame: Any) -> None:
     recorder = state.current
     if trace is None or recorder is None or not trace.outermost or trace.code is None:
@@ -123,6 +132,7 @@ def _tell(trace: _Trace | None, frame: Any) -> None:
         where=users_place(frame),
         changed=trace.changed,
         step=recorder.count,
+        graphs=len(recorder.graphs),
     )
 
 

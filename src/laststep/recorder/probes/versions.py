@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from types import ModuleType
+from typing import Any
 
 from laststep.recorder import state
 from laststep.recorder.imports import when_imported
@@ -28,6 +29,20 @@ def _imported(library: str, module: ModuleType) -> None:
     if state.current is not None and library not in _told:
         _told.add(library)
         state.current.event("versions", **current())
+        if library == "tensorflow":
+            state.current.event("build", **_build())
+
+
+def _build() -> dict[str, Any]:
+    """As tf.sysconfig.get_build_info() has it: a few constants of a module that TensorFlow has loaded."""
+    known = getattr(sys.modules.get("tensorflow.python.platform.build_info"), "build_info", None) or {}
+    names = known.get("cuda_compute_capabilities")
+    return {
+        "cuda": known.get("cuda_version"),
+        "cudnn": known.get("cudnn_version"),
+        "with_cuda": known.get("is_cuda_build"),
+        "capabilities": [str(name) for name in names] if isinstance(names, (list, tuple)) else None,
+    }
 
 
 def current() -> dict[str, str]:
