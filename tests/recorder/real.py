@@ -36,7 +36,7 @@ def record(folder: Path, code: str, recorded: bool = True, **env: str) -> tuple[
         return {line["name"]: line for line in said}, Run(id="bare")
     run = Run.load(find_run(None, str(folder / ".laststep")))
     failed = [event.data for event in run.all("probe") if event.get("state") in ("failed", "removed")]
-    assert failed == [], "the guard swallowed something"
+    assert failed == [], f"the guard swallowed something: {failed}"
     return {line["name"]: line for line in said}, run
 
 

@@ -37,9 +37,7 @@ def traced(tf: Any, look: Callable[..., Any], loss: Callable[[Any, Any], Any], y
 def test_tensorflows_own_cross_entropy_is_found_with_the_steps_own_labels(tf: Any) -> None:
     def loss(out: Any, y: Any) -> Any:
         given = tf.nn.softmax(out)
-        return tf.reduce_mean(
-            tf.nn.sparse_softmax_cross_entropy_with_logits(labels=tf.reshape(y, (-1,)), logits=given)
-        )
+        return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=tf.reshape(y, (-1,)), logits=given))
 
     found, y = traced(tf, find_cross_entropy, loss, (8,))
     assert [told["told"]["name"] for told in found] == ["sparse_softmax_cross_entropy_with_logits"]

@@ -9,6 +9,7 @@ from typing import Any
 
 from laststep.recorder.frames import describe_callback, is_users, number, scalars, users_frame, users_place, where_made
 from laststep.recorder.guard import attempt
+from laststep.recorder.numbers.anatomy import variable_of
 from laststep.recorder.pipeline import describe_stages
 from laststep.recorder.source import precision_set_at, where_given, where_set, where_sourced
 
@@ -157,13 +158,24 @@ def _optimizer(asked: Any, model: Any) -> dict[str, Any]:
     return described
 
 
-def learning_rate(optimizer: Any) -> float:
-    """The rate where it is a plain variable; NaN for a schedule, which would have to be called."""
+def learning_rate(optimizer: Any, may_wait: bool = True) -> float:
+    """The rate where it is a plain variable; NaN for a schedule, which would have to be called.
+
+    One that lies on an accelerator can only be read after what that was given before: NaN where that may not be.
+    """
     rate: Any = getattr(getattr(optimizer, "inner_optimizer", optimizer), "_learning_rate", None)
     if not hasattr(rate, "numpy") or callable(rate):
         return math.nan
+    if not may_wait and not _is_on_cpu(rate):
+        return math.nan
     value, _ = attempt(rate.numpy)  # with JAX the variables hold nothing while fit goes on
     return math.nan if value is None else float(value)
+
+
+def _is_on_cpu(rate: Any) -> bool:
+    """False also where it can't be known: one variable for several devices says so of its own copies only."""
+    variable, trouble = attempt(variable_of, rate)
+    return not trouble and "CPU" in str(getattr(variable, "device", "CPU"))
 
 
 def _compiled(asked: Any, model: Any) -> dict[str, Any]:

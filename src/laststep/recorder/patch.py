@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -41,8 +42,13 @@ def restore(probe: str | None = None) -> None:
             setattr(owner, name, before)
 
 
-def after(probe: str, owner: Any, name: str, observe: Callable[..., None]) -> None:
-    """Let observe(result, *args, **kwargs) see each call of owner.name once it has returned; several probes may."""
+def after(
+    probe: str, owner: Any, name: str, observe: Callable[..., None], quick: Callable[..., bool] | None = None
+) -> None:
+    """Let observe(result, *args, **kwargs) see each call of owner.name once it has returned; several probes may.
+
+    `quick` is asked first, without the guard: it must be so plain that it can't fail, for what is called in each step.
+    """
     original = getattr(owner, name)
     others = _observers.get(id(original)) if _is_ours(owner, name, original) else None
     if others is not None:
@@ -58,8 +64,9 @@ def after(probe: str, owner: Any, name: str, observe: Callable[..., None]) -> No
         except BaseException as error:
             forget_frame(error)
             raise
-        for who, look in observers:
-            guard(who, look, result, *args, **kwargs)
+        if quick is None or quick(*args, **kwargs):
+            for who, look in observers:
+                guard(who, look, result, *args, **kwargs)
         return result
 
     _observers[id(wrapper)] = observers
@@ -103,6 +110,9 @@ def before(probe: str, owner: Any, name: str, observe: Callable[..., None]) -> N
             raise
 
     replace(probe, owner, name, wrapper)
+    home = sys.modules.get(getattr(original, "__module__", None) or "")
+    if home is not None and vars(home).get(name) is original:  # os.kill is posix.kill: pickle looks for it there
+        replace(probe, home, name, wrapper)
 
 
 def around(probe: str, owner: Any, name: str, enter: Callable[[], None], leave: Callable[[], None]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from typing import Any
 
@@ -63,8 +64,6 @@ def _generator_in(function: Any, depth: int = 3) -> Any:
 
 def _call_of(filename: str, name: str) -> dict[str, Any] | None:
     """The line where a method of a dataset is given this function: ds.map(load)."""
-    import ast
-
     for node in ast.walk(parse_source(filename)):
         if isinstance(node, ast.Call) and any(isinstance(arg, ast.Name) and arg.id == name for arg in node.args):
             return place(filename, getattr(node.func, "end_lineno", None) or node.lineno)

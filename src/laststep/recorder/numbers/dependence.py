@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Mapping
 from typing import Any
+
+from laststep.recorder.slices import Slices
 
 ENOUGH, FEWEST = 1000, 120  # rows
 MOST_FEATURES = 256
@@ -17,8 +20,7 @@ class Dependence:
     """Collects rows of inputs and targets; asked once, when there are enough, or at the end."""
 
     def __init__(self) -> None:
-        self._inputs: list[Any] = []
-        self._targets: list[Any] = []
+        self._parts: list[tuple[Any, Any]] = []  # added by the program's own thread in an eager loop, read by ours
         self.rows = 0
         self.is_done = False
 
@@ -30,8 +32,7 @@ class Dependence:
         if any(len(value) != len(target) for value in inputs) or not _is_one_per_row(target):
             self.is_done = True  # several targets for each row, or rows that do not belong together
             return
-        self._inputs.append(_features(inputs))
-        self._targets.append(_target(target))
+        self._parts.append((_features(inputs), _target(target)))
         self.rows += len(target)
 
     def ask(self, at_end: bool = False) -> dict[str, Any] | None:
@@ -39,10 +40,10 @@ class Dependence:
             return None
         self.is_done = True
         numpy = sys.modules["numpy"]
-        inputs, where = numpy.unique(numpy.concatenate(self._inputs), axis=0, return_index=True)
-        targets = numpy.concatenate(self._targets)[where]  # a row seen twice is one row
-        self._inputs, self._targets = [], []
-        return test(inputs, targets) if len(targets) >= FEWEST else None
+        parts, self._parts = self._parts, []
+        inputs, where = numpy.unique(numpy.concatenate([part[0] for part in parts]), axis=0, return_index=True)
+        targets = numpy.concatenate([part[1] for part in parts])[where]  # a row seen twice is one row
+        return test(inputs, targets, Slices(math.inf, math.inf)) if len(targets) >= FEWEST else None
 
 
 def _is_one_per_row(target: Any) -> bool:
@@ -73,7 +74,7 @@ def _features(inputs: list[Any]) -> Any:
     return numpy.concatenate(parts, axis=1)
 
 
-def test(inputs: Any, targets: Any) -> dict[str, Any] | None:
+def test(inputs: Any, targets: Any, slices: Slices) -> dict[str, Any] | None:
     """By the nearest neighbours' targets, and by each feature alone; against the same with the targets shuffled."""
     numpy = sys.modules["numpy"]
     good = numpy.isfinite(inputs).all(axis=1) & numpy.isfinite(targets.astype("float64"))
@@ -94,7 +95,10 @@ def test(inputs: Any, targets: Any) -> dict[str, Any] | None:
     near = _neighbours(inputs)
     random = numpy.random.default_rng(0)
     real = _scores(inputs, table, near)
-    shuffled = [_scores(inputs, table[random.permutation(len(table))], near) for _ in range(SHUFFLES)]
+    shuffled = []
+    for _ in range(SHUFFLES):
+        shuffled.append(_scores(inputs, table[random.permutation(len(table))], near))
+        slices.go_on()
     p = [(1 + sum(other[at] >= real[at] for other in shuffled)) / (1 + SHUFFLES) for at in range(2)]
     return told | {"p": round(min(1.0, 2 * min(p)), 4)}
 

@@ -7,6 +7,7 @@ import sys
 import time
 import weakref
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from laststep.recorder import state
@@ -14,12 +15,29 @@ from laststep.recorder.guard import attempt
 from laststep.recorder.numbers.anatomy import current_rate
 from laststep.recorder.numbers.dependence import Dependence
 from laststep.recorder.numbers.kept import keep
+from laststep.recorder.numbers.sentinel import Answer
 from laststep.recorder.numbers.tallies import Tally, bad_values, short
 
 MOST_LAYERS = 100
 MOST_SAMPLES = 600  # of one site: the first ones, then one each while
 DENSE_SAMPLES, PAUSE = 60, 5.0
+ALL_WEIGHTS, SOME_WEIGHTS = 4, 4  # looks: at first in each, then in one of so many the weights are looked at, too
 MOST_WEIGHTS = 64 << 20  # bytes that are copied to compare weights with those of a while ago
+
+
+@dataclass(frozen=True)
+class Look:
+    """What one step measured of itself, and when."""
+
+    step: int
+    answer: Answer
+    time: float
+    rate: float | None
+    weights: list[Any]  # as they were when it was read; none where they are too large, or not looked at each time
+
+    @property
+    def bytes(self) -> int:
+        return sum(values.nbytes for values in (*self.answer.batch.values(), *self.weights))
 
 
 class Site:
@@ -29,6 +47,7 @@ class Site:
         self, number: int, names: Sequence[str], references: Sequence[Any], missing: Sequence[str], optimizer: Any
     ) -> None:
         self.number = number
+        self.made = time.monotonic()
         self.began = 0  # by how much our count of steps is ahead of the optimizer's
         self._clock = -1  # the optimizer's count in the look before
         self._optimizer = weakref.ref(optimizer) if optimizer is not None else lambda: None
@@ -42,8 +61,7 @@ class Site:
         self.dependence = Dependence()
         self._weights: list[Any] | None = None
         self._weights_step = 0
-        self.exact: list[Any] = []  # the weights that a bad step started from, where they were caught
-        self._samples = 0
+        self.looks = self._samples = 0
         self._next = 0.0
         self._told_batches = 0
         self.bad = False
@@ -57,42 +75,53 @@ class Site:
         stands, self._clock = clock == self._clock, clock
         return 0 if stands or clock < 0 else clock + 1 + self.began
 
-    def take(self, step: int, loss: float, norms: Mapping[int, float], lively: Mapping[int, Any], batch: Any) -> None:
-        """One answer of the sentinel, or one look at an eager step."""
-        for at, values in lively.items():
+    def look(self, answer: Answer, step: int = 0) -> Look:
+        """An answer that has just come, with what may be another soon."""
+        self.looks += 1
+        count = state.current.count if state.current is not None else 0
+        number = step or self.number_of(answer.count) or count
+        is_due = self.looks <= ALL_WEIGHTS or self.looks % SOME_WEIGHTS == 0 or answer.is_bad
+        weights = self._values() if is_due else []
+        return Look(number, answer, time.time(), current_rate(self._optimizer()), weights)
+
+    def take(self, look: Look) -> None:
+        """What is made of it: it costs more than the look."""
+        loss, norms, batch = look.answer.loss, look.answer.norms, look.answer.batch
+        for at, values in look.answer.lively.items():
             known = self.lively.get(at)
             self.lively[at] = values if known is None else _maximum(known, values)
         for name, values in batch.items():
             self.tallies.setdefault(name, Tally()).add(values)
         self.dependence.add(batch)
-        self.ask_dependence(at_end=False)
         bad = not math.isfinite(loss + sum(norms.values()))
         if bad and self._scales_loss and not math.isnan(loss) and not any(map(bad_values, batch.values())):
             return  # a scale that is too high for once: the optimizer leaves this step out by itself
         now = time.monotonic()
         if self._samples < DENSE_SAMPLES or now >= self._next or (bad and not self.bad):
             self._next = now + PAUSE
-            self._tell(step, loss, norms, bad)
+            self._tell(look, bad)
         if bad and not self.bad:
             self.bad = True
-            self._tell_bad(step, loss, norms, batch)
+            self._tell_bad(look)
         self._tell_batches(bad)
 
-    def ask_dependence(self, at_end: bool) -> None:
+    def ask_dependence(self, at_end: bool) -> bool:
+        """Whether there was an answer."""
         answer = self.dependence.ask(at_end)
         if answer is not None and state.current is not None:
             state.current.event("dependence", site=self.number, **answer)
+        return answer is not None
 
-    def _tell(self, step: int, loss: float, norms: Mapping[int, float], bad: bool) -> None:
+    def _tell(self, look: Look, bad: bool) -> None:
         recorder = state.current
         self._samples += 1
         if recorder is None or self._samples > MOST_SAMPLES:
             return
-        weights = self._look_at_weights(step)
-        grads = dict.fromkeys(self._missing) | self._by_layer(norms)
-        told = {"site": self.number, "step": step, "loss": short(loss), "grads": grads}
-        told["rate"] = current_rate(self._optimizer())
-        recorder.event("numbers", **told, **weights, dead=self._dead(), bad=bad or None)
+        weights = self._compare_weights(look.step, look.weights) if look.weights else {}
+        grads = dict.fromkeys(self._missing) | self._by_layer(look.answer.norms)
+        fields = {"site": self.number, "step": look.step, "loss": short(look.answer.loss), "grads": grads}
+        fields |= {"rate": look.rate, **weights, "dead": self._dead(), "bad": bad or None}
+        recorder.event_at(look.time, "numbers", fields)
 
     def _by_layer(self, halves: Mapping[int, float]) -> dict[str, float]:
         """Norms, from half the sums of squares of each variable."""
@@ -106,11 +135,8 @@ class Site:
         """For each kernel, the share of its units that had no gradient in any look so far."""
         return {self.names[at]: short(float((values == 0).mean())) for at, values in self.lively.items()}
 
-    def _look_at_weights(self, step: int) -> dict[str, Any]:
+    def _compare_weights(self, step: int, values: list[Any]) -> dict[str, Any]:
         """Norms of the weights, how far they went since the last look, whether all are finite."""
-        values = self._values()
-        if not values:
-            return {}
         halves = [half_square(value) for value in values]
         told: dict[str, Any] = {"weights": self._by_layer(dict(enumerate(halves)))}
         broken = [name for name, half in zip(self.names, halves, strict=True) if not math.isfinite(half)]
@@ -133,16 +159,16 @@ class Site:
     def remember_weights(self, step: int) -> None:
         self._weights, self._weights_step = self._values() or None, step
 
-    def _tell_bad(self, step: int, loss: float, norms: Mapping[int, float], batch: Mapping[str, Any]) -> None:
-        recorder = state.current
+    def _tell_bad(self, look: Look) -> None:
+        recorder, step, answer, norms = state.current, look.step, look.answer, look.answer.norms
         if recorder is None:
             return
-        found = {name: bad_values(values) for name, values in batch.items()}
-        if self.exact:
-            self._weights, self._weights_step, self.exact = self.exact, step - 1, []
-        kept, trouble = attempt(keep, batch, self.names, self._weights)
+        found = {name: bad_values(values) for name, values in answer.batch.items()}
+        if answer.weights:
+            self._weights, self._weights_step = answer.weights, step - 1
+        kept, trouble = attempt(keep, answer.batch, self.names, self._weights)
         recorder.event(
-            "bad-number", site=self.number, step=step, loss=short(loss),
+            "bad-number", site=self.number, step=step, loss=short(answer.loss),
             inputs={name: told for name, told in found.items() if told},
             data={name: told for name, told in recorder.scanned().items() if told},
             kept=bool(kept), not_kept=trouble or None, weights_of=self._weights_step if self._weights else None,

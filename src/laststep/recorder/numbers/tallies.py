@@ -53,7 +53,9 @@ class Tally:
 
     def _add_distinct(self, numpy: Any, good: Any) -> None:
         if self._distinct is not None:
-            self._distinct |= set(numpy.unique(good[:4096]).tolist()[: MOST_DISTINCT + 1])
+            some = numpy.sort(good[:4096])
+            some = some[numpy.flatnonzero(numpy.diff(some, prepend=-math.inf))]
+            self._distinct |= set(some.tolist()[: MOST_DISTINCT + 1])
             if len(self._distinct) > MOST_DISTINCT:
                 self._distinct = None
 

@@ -14,6 +14,7 @@ from laststep.recorder import state
 from laststep.recorder.frames import users_place
 from laststep.recorder.guard import guard
 from laststep.recorder.imports import when_imported
+from laststep.recorder.numbers.graph_variable import HOST, GraphVariable
 from laststep.recorder.patch import after, before, forget_frame, replace
 from laststep.recorder.pipeline import describe_stages
 from laststep.recorder.runtime import is_eager, trains_alone
@@ -27,7 +28,8 @@ TRAINERS = ("keras.src.backend.tensorflow.trainer", "tf_keras.src.engine.trainin
 CONFIG = "tensorflow.python.framework.config"
 MOST_MARKS = 32
 
-_marks: list[tuple[Any, Any]] = []  # for each traced step: since when it waits now (0: not), how long in all
+# For each traced step: since when it waits now (0: not), how long in all.
+_marks: list[tuple[GraphVariable, GraphVariable]] = []
 _told: dict[int, float] = {}  # how much of each has been told
 _models: weakref.WeakSet[Any] = weakref.WeakSet()  # whose steps have a mark
 _lines: set[tuple[str, int]] = set()  # where datasets were begun that have been described
@@ -99,7 +101,7 @@ def _end_in_python(began: Any) -> None:
 class _Wait:
     """A wait as it is being traced: its two variables, the time at its beginning, the op that writes that down."""
 
-    def __init__(self, since: Any, total: Any, began: Any, written: Any) -> None:
+    def __init__(self, since: GraphVariable, total: GraphVariable, began: Any, written: Any) -> None:
         self.since, self.total, self.began, self.written = since, total, began, written
 
 
@@ -136,26 +138,38 @@ def _begin_in_graph(caller: FrameType) -> _Wait | None:
     tensorflow = sys.modules["tensorflow"]
     if state.current is None or caller.f_globals.get("__name__") not in TRAINERS or len(_marks) >= MOST_MARKS:
         return None
-    if not trains_alone() or _is_deterministic():
+    by_name = len(tensorflow.config.list_logical_devices()) == 1
+    if not trains_alone() or _is_deterministic() or not (by_name or _is_on_host(caller)):
         return None
     model = _model_of(caller)
     if model is None:
         return None
     _models.add(model)
-    # Not tf.Variable: a tf.function lets nobody make one while it is traced for the second time.
-    make = sys.modules["tensorflow.python.ops.resource_variable_ops"].ResourceVariable
-    with tensorflow.init_scope(), tensorflow.device("CPU:0"):
-        since, total = (make(0.0, dtype="float64", trainable=False, name=f"laststep_{n}") for n in ("since", "waited"))
+    with tensorflow.init_scope():
+        never = tensorflow.constant(0.0, "float64")
+        since, total = (GraphVariable(never, (), by_name, HOST) for _ in range(2))
     _marks.append((since, total))
     began = tensorflow.timestamp(name="laststep_time")
-    return _Wait(since, total, began, since.assign(began, read_value=False))
+    return _Wait(since, total, began, since.write(began))
+
+
+def _is_on_host(frame: FrameType | None) -> bool:
+    """Whether batches come from the host's memory: the host must not wait for a device that has them already."""
+    while frame is not None:
+        for held in ("iterator", "epoch_iterator"):
+            iterator = frame.f_locals.get(held)
+            resource = getattr(getattr(iterator, "_current_iterator", iterator), "_iterator_resource", None)
+            if resource is not None and type(resource).__name__ == "EagerTensor":
+                return bool(resource.device.endswith(HOST))
+        frame = frame.f_back
+    return False
 
 
 def _end_in_graph(wait: _Wait, batch: Any) -> None:
     tensorflow = sys.modules["tensorflow"]
     with tensorflow.control_dependencies(tensorflow.nest.flatten(batch, expand_composites=True)[:1]):
-        wait.total.assign_add(tensorflow.timestamp(name="laststep_time") - wait.began, read_value=False)
-        wait.since.assign(0.0, read_value=False)
+        wait.total.add(tensorflow.timestamp(name="laststep_time") - wait.began)
+        wait.since.write(tensorflow.constant(0.0, "float64"))
 
 
 def _read_marks() -> None:
@@ -165,10 +179,10 @@ def _read_marks() -> None:
         return
     recorder.graph_waiting_since = 0.0
     for number, (since, total) in enumerate(_marks):
-        waited = float(total.numpy())
+        waited = float(total.look())
         recorder.waited += waited - _told.get(number, 0.0)
         _told[number] = waited
         # One whose data came to its end was never closed: it is older than the phase.
-        begun = float(since.numpy())
+        begun = float(since.look())
         if begun > recorder.marked_at:
             recorder.graph_waiting_since = begun

@@ -55,7 +55,7 @@ def _watch_functions(module: ModuleType) -> None:
     # TensorFlow tells this object after each call whether it traced: again no frame of ours during the call.
     manager = module._FrequentTracingDetectorManager
     after(PROBE, manager, "called_with_tracing", _after_trace)
-    after(PROBE, manager, "called_without_tracing", _called)
+    after(PROBE, manager, "called_without_tracing", _called, quick=_pulse)
 
 
 def _in_keras() -> bool:
@@ -91,16 +91,23 @@ def _after_trace(result: Any, manager: Any, key: Any, *args: Any) -> None:
     if _traced:
         _functions[id(key)] = max(_functions.get(id(key), 0), _traced)
         _traced = 0
-    _called(result, manager, key)
+    if _pulse(manager, key):
+        _called(result, manager, key)
+
+
+def _pulse(manager: Any, key: Any = None, *args: Any, **kwargs: Any) -> bool:
+    """Whether there is more to do: in a fit, and for a function that trains nothing, this is all."""
+    recorder = state.current
+    if recorder is None:
+        return False
+    recorder.pulse += 1
+    return id(key) in _functions and not recorder.open_fits
 
 
 def _called(result: Any, manager: Any, key: Any) -> None:
     source = id(key)  # hashing and comparing code objects themselves is dear
     recorder = state.current
-    if recorder is None:
-        return
-    recorder.pulse += 1
-    if source not in _functions or recorder.open_fits:
+    if recorder is None or source not in _functions:
         return
     # our hook · the guard · the wrapper · Function.__call__, which still holds the result
     loss = _loss_in(sys._getframe(3).f_locals.get("result")) if recorder.loss_is_cheap() else NAN

@@ -165,6 +165,8 @@ class Callback:
 
     def _end_epoch(self, epoch: int, logs: Any) -> None:
         now = time.time()
+        if math.isnan(self._rate):  # Keras has waited for the step's results just now
+            self._rate = learning_rate(getattr(self._model, "optimizer", None))
         if self._figures_wanted:
             self._figures_wanted = False
             self.recorder.event("model", fit=self.fit.id, **describe_model(self._model))
@@ -187,7 +189,7 @@ class Callback:
         fit, recorder = self.fit, self.recorder
         if self._rate_epoch != fit.epoch:  # once an epoch, after the other callbacks have set it for the epoch
             self._rate_epoch = fit.epoch
-            self._rate = learning_rate(getattr(self._model, "optimizer", None))
+            self._rate = learning_rate(getattr(self._model, "optimizer", None), may_wait=False)
         fit.batch = batch
         # By the batch's own index: Keras may dispatch these calls to several threads, and may run several
         # batches at once (steps_per_execution), of which the last may be fewer than it says.

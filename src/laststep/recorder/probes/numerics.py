@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
-import atexit
 import functools
 import math
 import sys
@@ -15,7 +13,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from laststep.recorder import state
-from laststep.recorder.guard import attempt, guard
+from laststep.recorder.guard import attempt
 from laststep.recorder.imports import when_imported
 from laststep.recorder.numbers.anatomy import (
     describe_layers,
@@ -29,11 +27,13 @@ from laststep.recorder.numbers.anatomy import (
 )
 from laststep.recorder.numbers.broadcast import find_in_frame, find_in_graph
 from laststep.recorder.numbers.cross_entropy import find_cross_entropy
+from laststep.recorder.numbers.device_sentinel import lay_sentinel
 from laststep.recorder.numbers.exports import is_for_export, remember_function, watch_saving
-from laststep.recorder.numbers.frozen import look_at_frozen, watch_frozen
+from laststep.recorder.numbers.frozen import watch_frozen
 from laststep.recorder.numbers.graph import find_risky
+from laststep.recorder.numbers.reader import Budget, Reader, pace
 from laststep.recorder.numbers.roles import TARGET, describe_loss, guess_roles, is_of_keras, is_target, tensors_of_step
-from laststep.recorder.numbers.sentinel import ASKED, COUNT, FIRST_NORM, NONE, Sentinel
+from laststep.recorder.numbers.sentinel import Answer, Step
 from laststep.recorder.numbers.site import Site, half_square
 from laststep.recorder.patch import after, after_new
 from laststep.recorder.probes.hand_loop import OPTIMIZERS, TAPE
@@ -47,20 +47,15 @@ LOSSES = ("keras.src.losses.loss", "tf_keras.src.losses")
 LAYERS = ("keras.src.layers.layer", "tf_keras.src.engine.base_layer")
 MOST_SITES = 24
 MOST_EAGER = 1 << 16  # numbers that are summed up in each eager step
-# Seconds between two looks: often at first, where most is decided, then ever more rarely.
-PACES = ((20, 0.05), (60, 0.25), (600, 1.0))
-SLOWEST = 5.0
-LEAVE = 1.0
 
-_sites: list[tuple[Site, Sentinel]] = []
+reader = Reader()
+_for_eager = Budget(0.006, 0.003)
 _eager: dict[tuple[int, ...], Site] = {}
 _losses: list[dict[str, Any]] = []  # of the step that is being traced, or looked at
 _optimizers: set[int] = set()  # that were told
 _count = 0
 _looks = 0
 _next_eager = 0.0
-_stop = _thread.allocate_lock()
-_reading = _thread.allocate_lock()
 
 
 def install() -> None:
@@ -157,26 +152,24 @@ def _unasked(tape: Any, variables: list[Any]) -> list[Any]:
 def _lay(recorder: state.Recorder, taken: _Taken) -> None:
     tf = sys.modules["tensorflow"]
     graph = tf.compat.v1.get_default_graph()
-    if len(_sites) >= MOST_SITES or not trains_alone() or is_for_export(taken.frame):
+    if len(reader.sites) >= MOST_SITES or not trains_alone() or is_for_export(taken.frame):
         return
     remember_function(taken.frame)
     losses = taken.losses or attempt(find_cross_entropy, taken.loss)[0] or []
     given = tensors_of_step(taken.frame, graph)
     batch = _roles(given, losses, graph)
     clock = variable_of(getattr(taken.optimizer, "iterations", None))
-    sentinel = Sentinel(taken.variables, taken.grads, taken.loss, batch, clock, is_of_keras(taken.frame))
+    scales_loss = getattr(taken.optimizer, "inner_optimizer", None) is not None
+    keras_own = is_of_keras(taken.frame)
+    sentinel = lay_sentinel(Step(taken.variables, taken.grads, taken.loss, batch, clock, scales_loss, keras_own))
     met, _ = attempt(find_in_graph, taken.loss)
     risky, _ = attempt(find_risky, taken.loss)
     site = _new_site(recorder, taken, losses, list(given), broadcast=met, risky=risky)
     with tf.init_scope():
-        site.began = recorder.count - _steps_of(clock) if clock is not None else 0
+        site.began = recorder.count - (0 if sentinel.counts_itself or clock is None else _steps_of(clock))
         attempt(site.remember_weights, recorder.count)  # before the first step
     attempt(watch_frozen, taken.frame, taken.model)
-    _sites.append((site, sentinel))
-    if not _stop.locked():
-        _stop.acquire()
-        atexit.register(_finish)
-        _thread.start_new_thread(_read_all, ())
+    reader.add(site, sentinel)
 
 
 def _steps_of(clock: Any) -> int:
@@ -262,16 +255,19 @@ def _look_eagerly(recorder: state.Recorder, taken: _Taken) -> None:
         met, _ = attempt(find_in_frame, loss, taken.frame)
         given = list(tensors_of_step(taken.frame, None))
         _eager[key] = _new_site(recorder, taken, taken.losses, given, broadcast=met, risky=None)
-    site = _eager[key]
+        reader.remember(_eager[key])
+    site, began = _eager[key], time.thread_time()
     if site.bad:
         return
     norms = {at: half_square(_values(grad)) for at, grad in enumerate(taken.grads) if grad is not None}
     lively = {at: _liveliest(grad) for at, grad in enumerate(taken.grads) if _is_kernel(grad)}
     held = _roles(tensors_of_step(taken.frame, None), taken.losses, None)
     batch = {name: tensor.numpy() for name, tensor in held.items() if hasattr(tensor, "numpy")}
-    site.take(recorder.count + 1, loss, norms, lively, batch)
+    site.take(site.look(Answer(False, loss, -1, norms, lively, batch), recorder.count + 1))
     _looks += 1
-    _next_eager = time.monotonic() + _pause(_looks)
+    if site.looks > 1:  # the first one also makes Python and TensorFlow ready for it
+        _for_eager.spend(time.thread_time() - began)
+    _next_eager = time.monotonic() + pace(_looks, _for_eager)
 
 
 def _values(grad: Any) -> Any:
@@ -285,75 +281,3 @@ def _is_kernel(grad: Any) -> bool:
 def _liveliest(grad: Any) -> Any:
     values = abs(grad.numpy())
     return values.reshape(-1, values.shape[-1]).max(axis=0)
-
-
-def _pause(looks: int) -> float:
-    return next((pause for most, pause in PACES if looks < most), SLOWEST)
-
-
-def _read_all() -> None:
-    """Our thread: a look at the gates, then a rest. Under XLA reading waits for the step to end, so it is its own."""
-    while not _stop.acquire(timeout=_pause(_looks)):
-        if state.current is None or sys.is_finalizing():
-            return
-        with _reading:
-            guard(PROBE, read_sentinels)
-
-
-def read_sentinels() -> None:
-    global _looks
-    recorder = state.current
-    if recorder is None:
-        return
-    answered = False
-    for entry in list(_sites):
-        site, sentinel = entry
-        if site.bad or site.is_gone:
-            if site.is_gone:
-                _sites.remove(entry)
-                sentinel.leave()
-            continue
-        if float(sentinel.gate.look()) == ASKED and not sentinel.out.look()[0]:
-            continue
-        answered = True
-        was_bad = _take(recorder, site, sentinel)
-        if was_bad:
-            sentinel.let_go()
-        if not site.bad:
-            if was_bad:  # it was nothing: the next one counts
-                sentinel.out.put(sys.modules["numpy"].zeros(2 * sentinel.size, "float32"))
-            sentinel.gate.put(ASKED)
-    _looks += answered
-    look_at_frozen()
-
-
-def _take(recorder: Any, site: Site, sentinel: Sentinel) -> bool:
-    """Whether the step called what it measured bad. A bad step that comes just now is taken the next time."""
-    held = sentinel.out.look()
-    out, unread = held[: sentinel.size], held[sentinel.size :]
-    if unread[COUNT] != NONE and not unread[0]:
-        _take_one(recorder, site, sentinel, unread, {})
-    batch = {name: room.look() for name, room in sentinel.kept.items()}
-    site.exact = sentinel.weights_then() if out[0] else []
-    _take_one(recorder, site, sentinel, out, {name: v for name, v in batch.items() if v.size})
-    return bool(out[0])
-
-
-def _take_one(recorder: Any, site: Site, sentinel: Sentinel, out: Any, batch: dict[str, Any]) -> None:
-    lively, at = {}, FIRST_NORM + len(sentinel.looked_at)
-    for number, units in sentinel.units.items():
-        lively[number] = out[at : at + units]
-        at += units
-    norms = dict(zip(sentinel.looked_at, (float(value) for value in out[FIRST_NORM:]), strict=False))
-    step = site.number_of(int(out[COUNT])) or recorder.count
-    site.take(step, float(out[1]), norms, lively, batch)
-
-
-def _finish() -> None:
-    """At the interpreter's end: the thread rests for good, and what was answered last is read."""
-    if _stop.locked():
-        _stop.release()
-    if _reading.acquire(timeout=LEAVE):
-        guard(PROBE, read_sentinels)
-        for site in [*(site for site, _ in _sites), *_eager.values()]:
-            guard(PROBE, site.ask_dependence, True)

@@ -198,5 +198,3 @@ def _asked_for() -> str:
 def _tell(kind: str, **data: Any) -> None:
     if state.current is not None:
         state.current.event(kind, **data)
-
-
