@@ -86,6 +86,13 @@ def test_growth_without_an_owner_needs_epochs() -> None:
     assert answered(found, [*epochs(2, 10, 20, 30, 40, 50), census(30), census(50)]) == ["host-memory-growing"]
 
 
+def test_growth_without_an_owner_may_be_garbage_until_it_was_collected() -> None:
+    found, ends = samples(60, 20), epochs(2, 10, 20, 30, 40, 50)
+    assert answered(found, [*ends, census(30, freed=None), census(50, freed=None)]) == []
+    by_python = [census(30, freed=None, collections=3), census(50, freed=None, collections=4)]
+    assert answered(found, [*ends, *by_python]) == ["host-memory-growing"]
+
+
 def test_what_the_collector_gives_back_is_no_leak() -> None:
     events = [*epochs(2, 10, 20, 30, 40), census(40, freed=500 * MB), holding(45, 450), holding(55, 550)]
     assert answered(samples(60, 10), events) == []

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from laststep import torn
 from laststep.event import Event
 from laststep.finding import Evidence, RuledOut
 from laststep.forecast import Forecast, Point, Room, Trend, foretell, memory_points, room, trend
@@ -53,10 +54,15 @@ class Leak:
     room: Room | None
     forecast: Forecast | None
     owner: Owner | None
-    counts: Mapping[str, int]  # how many more there were of what, between the first and the last census
+    graphs: tuple[Event, ...]  # the first and the last event that says how many graphs were alive
     censuses: tuple[Event, ...]
     epochs: int  # that ended while it was watched
     is_sound: bool  # not to be taken for something that fills up and then stays
+
+    @property
+    def more_graphs(self) -> int:
+        """How many more were alive later."""
+        return graphs_alive(self.graphs[-1]) - graphs_alive(self.graphs[0]) if self.graphs else 0
 
     @property
     def is_notable(self) -> bool:
@@ -78,9 +84,7 @@ def leak_of(run: Run) -> Leak | None:
     return found
 
 
-def find_leak(
-    samples: Sequence[Mapping[str, Any]], events: Sequence[Event], until: float | None = None
-) -> Leak | None:
+def find_leak(samples: Sequence[Mapping[str, Any]], events: Sequence[Event], until: float | None = None) -> Leak | None:
     """None where memory does not rise steadily, or where what rose was garbage."""
     if until is not None:
         samples = [sample for sample in samples if sample["t"] <= until]
@@ -98,9 +102,9 @@ def find_leak(
         return None
     space = _room(samples)
     left = foretell(found, points[-1], space.left) if space else None
-    owner = _owner(censuses, found)
+    owner = owner_of(censuses, found.slope)
     ended = sum(end > since for end in ends)
-    leak = Leak(found, points, space, left, owner, _more(censuses), censuses, ended, False)
+    leak = Leak(found, points, space, left, owner, _graphs(events, since), censuses, ended, False)
     return _judged(leak, events, bool(ends))
 
 
@@ -134,11 +138,20 @@ def _is_sound(leak: Leak, events: Sequence[Event], epochs_known: bool) -> bool:
     if leak.owner is not None:
         fills_up = leak.owner.kind in ("dict", "set") and not epochs_known
         return not fills_up or leak.trend.seconds > SECONDS_DICT
-    if leak.counts.get("FuncGraph", 0) >= MANY_GRAPHS:
+    if leak.more_graphs >= MANY_GRAPHS:
         return True
+    if not _is_held(leak.censuses):
+        return False
     if epochs_known:
         return leak.epochs >= EPOCHS_UNNAMED and (leak.forecast is None or leak.forecast.way > 0.15)
     return leak.trend.seconds > SECONDS_UNNAMED
+
+
+def _is_held(censuses: Sequence[Event]) -> bool:
+    """Garbage was collected, by us or by Python itself, and memory stayed; True where nobody looked."""
+    collected = any(event.get("freed") is not None for event in censuses)
+    by_python = [torn.count(event.get("collections")) for event in (*censuses[:1], *censuses[-1:])]
+    return not censuses or collected or by_python[-1] > by_python[0]
 
 
 def _ends_before_the_epoch(leak: Leak, events: Sequence[Event]) -> bool:
@@ -151,13 +164,13 @@ def _ends_before_the_epoch(leak: Leak, events: Sequence[Event]) -> bool:
     return leak.forecast.way > 0.15 and leak.forecast.step - first < 0.8 * steps
 
 
-def _owner(censuses: Sequence[Event], found: Trend) -> Owner | None:
-    """The container that grew most; None where no one explains a good part."""
+def owner_of(censuses: Sequence[Event], slope: float) -> Owner | None:
+    """The container that grew most; None where no one explains a good part of so many bytes a second."""
     if len(censuses) < 2:
         return None
     first, last = censuses[0], censuses[-1]
     seconds = last.time - first.time
-    expected = max(found.slope * seconds, 1.0)
+    expected = max(slope * seconds, 1.0)
     best: Owner | None = None
     for entry in last.get("containers") or []:
         history = [_named(event, entry) for event in censuses]
@@ -185,11 +198,17 @@ def _only_grew(lengths: list[int]) -> bool:
     return all(b >= a for a, b in itertools.pairwise(lengths)) and lengths[-1] > lengths[0]
 
 
-def _more(censuses: Sequence[Event]) -> dict[str, int]:
-    if len(censuses) < 2:
-        return {}
-    first, last = censuses[0].get("counts"), censuses[-1].get("counts")
-    return {name: count - first.get(name, 0) for name, count in last.items() if count > first.get(name, 0)}
+def _graphs(events: Sequence[Event], since: float) -> tuple[Event, ...]:
+    """The first and the last that say how many graphs were alive: each trace does, and each census."""
+    found = [event for event in events if event.time >= since and graphs_alive(event)]
+    return (found[0], found[-1]) if len(found) > 1 else ()
+
+
+def graphs_alive(event: Event) -> int:
+    """0 where it says nothing about that."""
+    if event.kind == "trace":
+        return torn.count(event.get("graphs"))
+    return torn.count(torn.table(event.get("counts")).get("FuncGraph")) if event.kind == "census" else 0
 
 
 def how_it_grew(leak: Leak) -> Evidence:
@@ -245,13 +264,11 @@ def keeps(leak: Leak | None) -> bool:
 
 
 def is_tensors(leak: Leak) -> bool:
-    if leak.owner is not None:
-        return leak.owner.holds in TENSORS
-    return leak.counts.get("EagerTensor bytes", 0) > 0.5 * leak.trend.rise
+    return leak.owner is not None and leak.owner.holds in TENSORS
 
 
 def is_graphs(leak: Leak) -> bool:
-    return leak.owner is None and leak.counts.get("FuncGraph", 0) >= MANY_GRAPHS and not is_tensors(leak)
+    return leak.owner is None and leak.more_graphs >= MANY_GRAPHS
 
 
 def quiet(run: Run, leak: Leak | None, because: str) -> RuledOut:

@@ -27,6 +27,14 @@ class Gpus:
         except Exception as error:  # noqa: BLE001 - NVML's own error classes, with no driver there to name them
             self.because = str(error) or type(error).__name__
 
+    def describe(self) -> list[dict[str, Any]]:
+        """The same, and what never changes: the compute capability."""
+        return [card | self._capability(self._handles[card["gpu"]]) for card in self.read()]
+
+    def _capability(self, handle: Any) -> dict[str, str]:
+        found = self._try(lambda: self._nvml.nvmlDeviceGetCudaComputeCapability(handle))
+        return {"capability": "{}.{}".format(*found)} if found else {}
+
     def read(self) -> list[dict[str, Any]]:
         found = []
         for index, handle in enumerate(self._handles):

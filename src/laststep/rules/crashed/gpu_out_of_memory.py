@@ -28,8 +28,8 @@ def gpu_out_of_memory(run: Run) -> Answer:
         not make a batch fit that does not fit.
 
     Not to be confused with
-        gpu-memory-held (another process has the card), gpu-memory-fragmented (enough was free, in pieces),
-        host-out-of-memory (the machine's memory, not the card's).
+        tensors-accumulating (what is kept of each step filled the card), gpu-memory-held (another process has it),
+        gpu-memory-fragmented (enough was free, in pieces), host-out-of-memory (the machine's memory, not the card's).
     """
     lack = shortage(run)
     if lack is None:

@@ -9,11 +9,10 @@ from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.forecast import Point, foretell, trend
 from laststep.reports import words
 from laststep.rule import Answer, rule
+from laststep.rules._card_leak import LEAST, LEAST_SHARE, card_in, card_leak, points_of
+from laststep.rules._device import shortage
 from laststep.rules._shared import fit_place, no, saved
 from laststep.run import Run
-
-LEAST = 200e6  # bytes
-LEAST_SHARE = 0.25  # of what was in use when it was first looked at
 
 
 @rule(
@@ -55,18 +54,11 @@ def gpu_memory_growing(run: Run) -> Answer:
 
 def _points(run: Run, number: int, since: float) -> tuple[list[Point], float]:
     """What the allocator gave out; where nobody could ask it, what the driver says is in use."""
-    inside = [(event.time, _one(event.get("gpus"), number), event.get("step", 0)) for event in run.all("census")]
-    given = [Point(time, float(card["current"]), step) for time, card, step in inside if card and time >= since]
-    seen = [(sample["t"], _one(sample.get("gpus"), number), sample) for sample in run.samples if sample["t"] >= since]
+    late = [sample for sample in run.samples if sample["t"] >= since]
+    seen = [(sample["t"], card_in(sample.get("gpus"), number), sample) for sample in late]
     total = next((float(card["total"]) for _, card, _ in seen if card and card.get("total")), 0.0)
-    if given:
-        return given, total
     used = [Point(time, float(card["used"]), _step(sample)) for time, card, sample in seen if card and "used" in card]
-    return used, total
-
-
-def _one(cards: Any, number: int) -> Mapping[str, Any] | None:
-    return next((card for card in cards or [] if card.get("gpu") == number), None)
+    return points_of(run, number, since) or used, total
 
 
 def _step(sample: Mapping[str, Any]) -> int:
@@ -75,19 +67,21 @@ def _step(sample: Mapping[str, Any]) -> int:
 
 def _is_long_enough(run: Run, points: list[Point], ends: list[float]) -> bool:
     ended = sum(end > points[0].time for end in ends)
-    return ended >= 2 if ends else points[-1].time - points[0].time > 60.0
+    return shortage(run) is not None or (ended >= 2 if ends else points[-1].time - points[0].time > 60.0)
 
 
 def _finding(run: Run, number: int, points: list[Point], per_step: float, left: float | None) -> Finding:
     told = f"from {words.size(points[0].value)} to {words.size(points[-1].value)} in "
     told += words.span(points[-1].time - points[0].time)
     per = f", about {words.size(per_step)} with every step" if per_step else ""
+    leak = card_leak(run)
     runs_out = [Evidence(f"it runs out in about {words.span(left)}")] if left is not None else []
     return Finding(
         cause=f"The memory in use on GPU {number} grows steadily: something there is kept with every step.",
         confidence=Confidence.LIKELY,
         evidence=(
             Evidence(f"GPU {number}: {told}{per}", curve=tuple(point.value for point in points)),
+            *((leak.holds,) if leak else ()),
             *runs_out,
             *saved(run),
         ),
@@ -95,5 +89,5 @@ def _finding(run: Run, number: int, points: list[Point], per_step: float, left: 
             Remedy("Keep numbers, not tensors: a tensor in a list holds its memory on the card", "float(loss)"),
             Remedy("What must be kept, move to the host", "result.numpy()"),
         ),
-        where=fit_place(run),
+        where=(leak.owner.where if leak else None) or fit_place(run),
     )

@@ -10,6 +10,7 @@ from laststep.rule import Answer, rule
 from laststep.rules._leaks import DEATHS, Leak, how_it_grew, how_long, is_graphs, keeps, leak_of, quiet
 from laststep.rules._shared import fit_place, saved
 from laststep.run import Run
+from laststep.torn import count
 
 AGAIN = 5  # traces of the same code
 
@@ -24,8 +25,8 @@ def graphs_accumulating(run: Run) -> Answer:
         15 MB a turn, also with clear_session().
 
     How laststep knows
-        Memory rose steadily, the number of graphs rose with it when the program's objects were counted, and the
-        traces that were recorded say which function was traced again, and because of which argument.
+        Memory rose steadily, and the number of graphs that are alive rose with it: it is counted at each trace. The
+        traces say which function was traced again, and because of which argument.
 
     What to do
         Build the model once and set its weights back, or build each in a process of its own. Give a tf.function
@@ -45,9 +46,9 @@ def graphs_accumulating(run: Run) -> Answer:
 
 
 def _graphs(leak: Leak) -> Evidence:
-    more = leak.counts.get("FuncGraph", 0)
-    steps = leak.censuses[-1].get("step", 0) - leak.censuses[0].get("step", 0)
-    return Evidence(f"{more:,} more graphs were alive {steps:,} steps later", leak.censuses[:1] + leak.censuses[-1:])
+    first, last = leak.graphs
+    steps = count(last.get("step")) - count(first.get("step"))
+    return Evidence(f"{leak.more_graphs:,} more graphs were alive {steps:,} steps later", leak.graphs)
 
 
 def _models(run: Run, leak: Leak, models: int) -> Finding:

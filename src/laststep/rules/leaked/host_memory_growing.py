@@ -79,14 +79,8 @@ def _line(leak: Leak) -> Mapping[str, Any] | None:
 
 
 def _grown(leak: Leak) -> list[Evidence]:
-    """No container: the kind of object of which there are many more, and what tracemalloc knows."""
+    """No container: what tracemalloc knows."""
     found, line = [], _line(leak)
-    if len(leak.censuses) > 1:
-        before, after = (leak.censuses[at].get("kinds") or {} for at in (0, -1))
-        more = {kind: count - before[kind] for kind, count in after.items() if count > 1.2 * before.get(kind, count)}
-        kind = max(more, key=lambda name: more[name], default=None)
-        if kind is not None and more[kind] > 1000:
-            found.append(Evidence(f"there were {more[kind]:,} more objects of the type {kind}", leak.censuses[-1:]))
     if line is not None:
         found.append(Evidence(f"{words.size(line['bytes'])} of what is alive was allocated at {words.place(line)}"))
     return found

@@ -5,6 +5,8 @@ from __future__ import annotations
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
+from laststep.rules._card_leak import CardLeak, card_leak
+from laststep.rules._device import Shortage, shortage
 from laststep.rules._leaks import (
     DEATHS,
     TENSORS,
@@ -23,7 +25,10 @@ from laststep.run import Run
 CALLED = {"EagerTensor": "tensors", "ndarray": "arrays"}
 
 
-@rule(needs=("recorder",), outranks=(*DEATHS, "host-memory-growing", "gpu-memory-growing", "input-starved"))
+ON_A_CARD = ("gpu-out-of-memory", "gpu-memory-fragmented", "gpu-memory-growing")
+
+
+@rule(needs=("recorder",), outranks=(*DEATHS, *ON_A_CARD, "host-memory-growing", "input-starved"))
 def tensors_accumulating(run: Run) -> Answer:
     """The program keeps tensors or arrays that it no longer needs: there are more of them with every step.
 
@@ -33,9 +38,9 @@ def tensors_accumulating(run: Run) -> Answer:
         shows: what its gradient needed.
 
     How laststep knows
-        Memory rose steadily after the first epoch, or long enough where there are none, and stayed when garbage was
-        collected. A census then looked into the program's own names, several times: the container that is named
-        grew by about as much as memory did.
+        Memory rose steadily after the first epoch, or long enough where there are none. A census then looked into the
+        program's own names, several times: the container that is named grew by about as much as memory did. On a GPU
+        the same is read from TensorFlow's allocator, and once more when it has no room left.
 
     What to do
         Keep numbers, not tensors: `float(loss)`, a running mean, a Keras metric. Write what is large to disk, or keep
@@ -45,14 +50,15 @@ def tensors_accumulating(run: Run) -> Answer:
         graphs-accumulating (models or functions made anew), host-memory-growing (it grows and nobody is found who
         keeps it), a cache or a shuffle buffer that fills and then stays.
     """
+    on_card, lack = card_leak(run), shortage(run)
+    if on_card is not None and lack is not None:
+        return _on_card(run, on_card, lack)
     leak = leak_of(run)
     if leak is None or not keeps(leak):
         return quiet(run, leak, "no tensors or arrays pile up")
     owner = leak.owner
     if owner is not None and owner.holds in TENSORS:
         return _finding(run, leak, owner)
-    if owner is None and leak.counts.get("EagerTensor bytes", 0) > 0.5 * leak.trend.rise:
-        return _nameless(run, leak)
     return quiet(run, leak, "what grows is not made of tensors or arrays")
 
 
@@ -78,27 +84,21 @@ def _finding(run: Run, leak: Leak, owner: Owner) -> Finding:
     )
 
 
+def _on_card(run: Run, leak: CardLeak, lack: Shortage) -> Finding:
+    owner = leak.owner
+    return Finding(
+        cause=f"{owner.name} keeps tensors on the GPU, more with every step: {owner.length:,} of them filled it.",
+        confidence=Confidence.LIKELY,
+        evidence=(*leak.evidence, lack.message.evidence, *lack.figures(), *saved(run)),
+        remedies=_remedies(owner, "tensors"),
+        where=owner.where or fit_place(run),
+    )
+
+
 def _remedies(owner: Owner, what: str) -> tuple[Remedy, ...]:
     keep = "Keep what you need of each as a number" if what == "tensors" else "Keep a summary of each, not all of it"
     change = "….append(float(loss))" if what == "tensors" else None
     return (
         Remedy(keep, change, owner.where, safe=True),
         Remedy(f"Or write them to disk, or keep only the last few of {owner.name}: collections.deque(maxlen=10)"),
-    )
-
-
-def _nameless(run: Run, leak: Leak) -> Finding:
-    more, size = leak.counts.get("EagerTensor", 0), words.size(leak.counts["EagerTensor bytes"])
-    return Finding(
-        cause="More and more tensors stay alive; who keeps them was not found under the program's own names.",
-        confidence=Confidence.LIKELY,
-        evidence=(
-            how_it_grew(leak),
-            Evidence(f"{more:,} more tensors were alive, {size}", leak.censuses[:1] + leak.censuses[-1:]),
-            *not_garbage(leak),
-            *how_long(run, leak),
-            *saved(run),
-        ),
-        remedies=(Remedy("Look for what keeps a result of each step: a list, a closure, a generator's local"),),
-        where=fit_place(run),
     )
