@@ -6,8 +6,9 @@ import re
 
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
-from laststep.rules._said import ECHOES, Said, answer, compiled, said
-from laststep.rules._shared import quoted, verdict
+from laststep.rules._capability import NEWER_DRIVER, OLDER_BUILD, REFUSED, TARGET, Gap, gap_of
+from laststep.rules._said import ECHOES, Said, all_said, answer, compiled, said
+from laststep.rules._shared import no, quoted, verdict
 from laststep.run import Run
 
 _LIBRARY = (
@@ -29,10 +30,11 @@ SURE = compiled(
     rf"shared object|not "
     rf"found|no such file)",
     rf"Could not (?:find|load)(?: library)? '?(?P<library>{_LIBRARY}[\w.]*)'?(?:\. TensorFlow requires|\. Error)",
-    r"Loaded runtime CuDNN library: (?P<loaded>[\d.]+)[^\n]*? but source was compiled with:? (?P<wanted>[\d.]+)",
+    r"Loaded runtime CuDNN library: (?P<loaded>[\d.]+)[^\n]*? but source was compiled with:? (?P<wanted>[\d.]*\d)",
     r"CUDNN_STATUS_(?:ARCH_MISMATCH|VERSION_MISMATCH|RUNTIME_PREREQUISITE_MISSING|SUBLIBRARY_\w+)",
     r"CUDA driver version is insufficient for CUDA runtime version|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH|"
     r"driver/library version mismatch",
+    TARGET,
     r"CUDA_ERROR_(?:NO_BINARY_FOR_GPU|INVALID_PTX|UNSUPPORTED_PTX_VERSION|INVALID_IMAGE|INVALID_SOURCE|"
     r"NOT_INITIALIZED|INVALID_HANDLE)",
     r"no kernel image is available for execution on the device|device kernel image is invalid|unsupported toolchain",
@@ -44,6 +46,8 @@ SURE = compiled(
     r"CUDA-capable device is detected",
     r"(?i)failed to (?:load|open) (?:libcuda|cuda driver|nvcuda)",
 )
+# The driver compiles what TensorFlow hands to it: a set of libraries that fits together does not help.
+PTX = re.compile(rf"{TARGET}|_PTX|NO_BINARY|INVALID_IMAGE|INVALID_HANDLE|kernel image|unsupported toolchain")
 # The program insists on a card, and TensorFlow has none; why not, it said when it started.
 NO_CARD = compiled(r"(?:Could not satisfy|Cannot assign a device)[^\n]*(?:GPU|gpu)")
 NO_DRIVER = re.compile(
@@ -98,19 +102,27 @@ def gpu_libraries_unusable(run: Run) -> Answer:
         told = Evidence(f"line {reason.number:,} of what it printed: “{reason.text[-160:]}”")
         cause = "The program asked for a GPU, and TensorFlow had found none that it can use."
         return answer(run, lacks, "", cause, _remedies(None), (told,), confidence=Confidence.LIKELY)
-    sure = said(run, *SURE)
+    known = list(all_said(run, *SURE))
+    sure = known[0] if known else None
+    named = next((each for each in known if each.get("loaded") or each.get("library")), sure)  # the error may not
     message = sure or said(run, *UNSURE)
+    gap = gap_of(run) if said(run, *REFUSED) else None
+    if gap is not None and gap.is_too_new:
+        return no("the libraries are not at fault: the card is newer than TensorFlow's build")
     return answer(
         run,
         message,
         "no GPU library failed to load or to start",
-        cause=_cause(sure, message),
-        remedies=_remedies(message),
+        cause=_cause(named, gap),
+        remedies=_remedies(message, gap),
+        more=(*((named.evidence,) if named and named is not sure else ()), *(gap.evidence if gap else ())),
         confidence=Confidence.CERTAIN if sure else Confidence.POSSIBLE,
     )
 
 
-def _cause(sure: Said | None, message: Said | None) -> str:
+def _cause(sure: Said | None, gap: Gap | None) -> str:
+    if gap is not None and gap.is_too_old:
+        return f"This TensorFlow has no code for the GPU: {gap.between}."
     if sure is not None and sure.get("loaded"):
         return f"cuDNN {sure['loaded']} was loaded, and TensorFlow was built for {sure['wanted']}."
     if sure is not None and sure.get("library"):
@@ -120,8 +132,10 @@ def _cause(sure: Said | None, message: Said | None) -> str:
     return "A GPU library failed in its first call; whether for lack of memory or of a fitting version is not said."
 
 
-def _remedies(message: Said | None) -> tuple[Remedy, ...]:
+def _remedies(message: Said | None, gap: Gap | None = None) -> tuple[Remedy, ...]:
     text = message.found.string if message else ""
+    if PTX.search(text):
+        return OLDER_BUILD if gap is not None and gap.is_too_old else NEWER_DRIVER
     if "libdevice" in text or "ptxas" in text:
         where = 'export XLA_FLAGS="--xla_gpu_cuda_data_dir=$CONDA_PREFIX/lib"'
         return (Remedy("Give XLA the CUDA compiler's files: install nvcc, and say where it is", where, safe=True),)

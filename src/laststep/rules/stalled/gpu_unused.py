@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
+import re
+
+from laststep.finding import Confidence, Evidence, Finding, Remedy, RuledOut
+from laststep.logs.harmless import SKIPPED_GPU
 from laststep.reports import words
 from laststep.rule import Answer, rule
 from laststep.rules._shared import cannot, fit_place, measured, no
@@ -12,9 +15,34 @@ SECONDS, STEPS = 20.0, 20
 BUSY = 2  # per cent
 HELD = 200 << 20  # bytes more than before: a process that trains on a card holds more
 HIDDEN = ("", "-1", "none", "NoDevFiles")
+INSTALL = 'pip install "tensorflow[and-cuda]"'
+# What TensorFlow prints when it leaves a card alone, the most telling first: (the line, why, what to do).
+REASONS = (
+    (
+        SKIPPED_GPU,
+        "TensorFlow found it and could not load the CUDA libraries that it needs",
+        Remedy("Install the libraries that belong to this TensorFlow, and no others on LD_LIBRARY_PATH", INSTALL),
+    ),
+    (
+        re.compile(r"Ignoring visible gpu device.*minimum required Cuda capability"),
+        "it is older than all cards that TensorFlow still uses",
+        Remedy("Take an older release of TensorFlow, which still uses this card"),
+    ),
+    (
+        re.compile(r"does not match DSO version|CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"),
+        "the driver's library and the running kernel module are of different versions",
+        Remedy("Restart the machine: the driver was updated since it started"),
+    ),
+    (
+        re.compile(r"Could not find cuda drivers|failed call to cuInit"),
+        "TensorFlow cannot reach the driver",
+        Remedy("Let the program see the driver: in a container, with --gpus all", "docker run --gpus all …"),
+    ),
+)
+_LIBRARY = re.compile(r"Could not load dynamic library '([^']+)'")
 
 
-@rule(needs=("recorder",))
+@rule(needs=(("recorder", "log"),))
 def gpu_unused(run: Run) -> Answer:
     """A GPU is there, and training runs on the CPU.
 
@@ -24,7 +52,8 @@ def gpu_unused(run: Run) -> Answer:
 
     How laststep knows
         The driver (NVML) reports the card, its memory and how busy it is: over the whole training it stayed idle, and
-        nobody took memory on it. The framework says which devices it sees.
+        no process took memory on it. The framework says which devices it sees, and often why it leaves one alone:
+        "Cannot dlopen some GPU libraries" is such a line, and is harmless only where no GPU is.
 
     What to do
         Install the GPU build (pip install "tensorflow[and-cuda]"), see what TensorFlow prints about missing libraries
@@ -33,6 +62,8 @@ def gpu_unused(run: Run) -> Answer:
     Not to be confused with
         gpu-libraries-unusable (the program stops because of it), input-starved (the GPU waits for data).
     """
+    if run.is_log:
+        return _of_log(run)
     limits = run.first("limits")
     cards = [card for card in (limits.get("gpus") or []) if not card.get("error")] if limits else []
     if limits is None or not cards:
@@ -61,21 +92,47 @@ def gpu_unused(run: Run) -> Answer:
     ]
     if setup is not None and setup.get("gpus") == 0:
         evidence.append(Evidence("TensorFlow sees no GPU", (setup,)))
-    told = next((line for line in run.console.splitlines() if "GPU" in line and "not" in line.lower()), None)
-    if told is not None:
-        evidence.append(Evidence(f"it printed: “{told.strip()[:160]}”"))
+    line, why, remedy = _reason(run)
+    if line:
+        evidence.append(Evidence(f"it printed: “{line[-160:]}”"))
     return Finding(
-        cause="A GPU is there and stays idle: training runs on the CPU.",
+        cause=f"A GPU is there and stays idle: {why + ', so ' if why else ''}training runs on the CPU.",
         confidence=Confidence.LIKELY,
         evidence=tuple(evidence),
-        remedies=(_remedy(run),),
+        remedies=(remedy,),
         where=fit_place(run),
     )
+
+
+def _reason(run: Run) -> tuple[str, str, Remedy]:
+    """The line that says why the card is left alone, what it means, what to do."""
+    for pattern, why, remedy in REASONS:
+        line = next((line for line in run.story.lines if pattern.search(line.text)), None)
+        if line is not None:
+            return line.text.strip(), why + (_missing(run) if pattern is SKIPPED_GPU else ""), remedy
+    build = run.last("build")
+    if build is not None and build.get("with_cuda") is False:
+        return "", "this TensorFlow was built without CUDA", Remedy("Install the build for the GPU", INSTALL)
+    return "", "", _remedy(run)
+
+
+def _missing(run: Run) -> str:
+    names = sorted({found[1] for line in run.story.lines if (found := _LIBRARY.search(line.text))})
+    return f" ({', '.join(names)})" if names else ""
+
+
+def _of_log(run: Run) -> Answer:
+    """How busy a card was, no log says; that TensorFlow left one alone, its own words do."""
+    if not any(SKIPPED_GPU.search(line.text) for line in run.story.lines):
+        return cannot("a log alone does not tell; run it with `laststep run`")
+    because = (
+        f"TensorFlow found a GPU and could not load its libraries{_missing(run)}: it ran on the CPU, which is slow"
+    )
+    return RuledOut(because, measured=True, note=True)
 
 
 def _remedy(run: Run) -> Remedy:
     libraries = {name for event in run.all("versions") for name in event.data}
     if "tensorflow" in libraries:
-        does = "Install the build for the GPU and see what is printed at the start"
-        return Remedy(does, 'pip install "tensorflow[and-cuda]"')
+        return Remedy("Install the build for the GPU and see what is printed at the start", INSTALL)
     return Remedy("Let the framework see the card: its build for the GPU, JAX_PLATFORMS, CUDA_VISIBLE_DEVICES")

@@ -28,7 +28,9 @@ def graph_compiling(run: Run) -> Answer:
         different shapes, or switch jit_compile off.
 
     Not to be confused with
-        retracing (it happens again and again), input-blocked (it waits for data).
+        retracing (it happens again and again), input-blocked (it waits for data). Too little GPU memory under XLA:
+        TensorFlow then asks its allocator again every 10 s, for minutes, and prints nothing, while neither processor
+        nor card works. With jit_compile=False it fails at once, and says what it lacks.
     """
     found = last_look(run)
     if found is None:
