@@ -23,6 +23,9 @@ MESSAGES = {
     "directory",
     "no device": f"{DATE} E tensorflow/stream_executor/cuda/cuda_driver.cc:271] failed call to cuInit: "
     "CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected",
+    "a newer card": f"{DATE} W tensorflow/core/common_runtime/gpu/gpu_device.cc:2431] TensorFlow was not built with "
+    "CUDA kernel binaries compatible with compute capability 12.0. CUDA kernels will be jit-compiled from PTX, which "
+    "could take 30 minutes or longer.",
     "TensorRT": f"{DATE} W tensorflow/compiler/tf2tensorrt/utils/py_utils.cc:38] TF-TRT Warning: Could not "
     "find TensorRT",
     "a large tensor": f"{DATE} W tensorflow/core/framework/cpu_allocator_impl.cc:80] Allocation of 614400000 exceeds "
@@ -121,3 +124,16 @@ def test_each_has_a_name_of_its_own_and_says_what_it_means() -> None:
 def test_what_ended_a_training_is_not_called_harmless(name: str) -> None:
     words = [item.words for item in harmless_in(story(LOGS[name].replace(TENSORFLOW_STARTS, "")).lines)]
     assert words == []
+
+
+def test_a_gpu_that_was_left_alone_is_neither_harmless_nor_a_cause() -> None:
+    skipped = (
+        f"{DATE} W tensorflow/core/common_runtime/gpu/gpu_device.cc:2256] Cannot dlopen some GPU libraries. Please "
+        "make sure the missing libraries mentioned above are installed properly.\nSkipping registering GPU devices...\n"
+    )
+    diagnosis = answer(f"{MESSAGES['no library']}\n{skipped}{ONE_FIT}")
+    assert (diagnosis.findings, diagnosis.outcome) == ((), "finished")
+    page = " ".join(str(diagnosis).split())
+    assert "Worth knowing" in page
+    assert "could not load its libraries (libcudart.so.11.0): it ran on the CPU" in page
+    assert "Cannot dlopen" not in [item.words for item in harmless_in(diagnosis.run.story.lines)]

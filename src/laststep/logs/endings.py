@@ -65,8 +65,8 @@ _MACOS = re.compile(
 )
 _GDB = re.compile(r"(?:received signal|\*\*\* Received signal) (?:(SIG\w+)|(\d{1,3})) ?(?:,|\*\*\*|\()")
 _ABORTS = re.compile(
-    r"^Check failed: |^libc\+\+abi(?:\.dylib)?: terminating|^terminate called|^Fatal Python error: Aborted|Check "
-    r"failed: .*(?:Aborted|core dumped)|\bAbort message:"
+    r"^Check failed: |^LLVM ERROR: |^libc\+\+abi(?:\.dylib)?: terminating|^terminate called|"
+    r"^Fatal Python error: Aborted|Check failed: .*(?:Aborted|core dumped)|\bAbort message:"
 )
 _FAULTS = re.compile(r"^Fatal Python error: Segmentation fault|Windows fatal exception: access violation")
 _QEMU = re.compile(r"qemu: uncaught target signal (\d+)")
@@ -104,10 +104,17 @@ WINDOWS_VERDICTS = {
     0xC000012D: "memory",
 }
 
-# (who says it, why it was ended, its words). `why` is one of: time-limit, memory, asked, preempted, node-lost.
+# (who says it, why it was ended, its words). `why` is one of: time-limit, memory, asked, preempted, node-lost,
+# kernel-died.
 _VERDICTS: list[tuple[str, str, re.Pattern[str]]] = [
     (by, why, re.compile(pattern, re.IGNORECASE))
     for by, why, pattern in [
+        (
+            "Jupyter",
+            "kernel-died",
+            r"KernelRestarter: restart(?:ing kernel \(\d+/\d+\)| failed)|\bkernel [\w-]{8,} (?:died|restarted)\b|"
+            r"The Kernel crashed while executing code|Kernel died(?: before replying|, restarting)",
+        ),
         (
             "SLURM",
             "time-limit",
@@ -207,8 +214,8 @@ LONGEST_VERDICT = 1000
 _MAY_TELL = re.compile(
     r"(?i)kill|signal|abort|fault|terminat|limit|memory|TERM_|oom|cancel|deadline|evict|preempt|exit|code|status|error|"
     r"instruction|hangup|trap|exceed|violat|delet|condor|unit has been|shutting down|spot|maintenance|runner|returned|"
-    r"died|finished|0x|-1073|32212|\^C|check failed|NVRM|opcode|general protection|completed|segment|[^\x00-\x7f]|"
-    r"abgebrochen|beendet|speicher|abandon|matado|ucciso|morto|abortito|bus"
+    r"restart|crashed|died|finished|0x|-1073|32212|\^C|check failed|NVRM|opcode|general protection|completed|"
+    r"segment|[^\x00-\x7f]|abgebrochen|beendet|speicher|abandon|matado|ucciso|morto|abortito|bus"
 )
 _KERNEL = re.compile(r"segfault at |trap invalid opcode|general protection|NVRM: Xid|Killed process|oom-kill:")
 

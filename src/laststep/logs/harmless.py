@@ -40,12 +40,15 @@ KNOWN = (
         "two parts of TensorFlow registered the same library; the second one is ignored",
     ),
     (
-        r"Could not load dynamic library|Could not find cuda drivers|failed call to cuInit|Cannot dlopen some "
-        r"GPU libraries|"
-        r"cudart_stub|CUDA_ERROR_NO_DEVICE|does not match DSO version|retrieving CUDA diagnostic|Skipping "
-        r"registering GPU",
+        r"Could not load dynamic library|Could not find cuda drivers|failed call to cuInit|cudart_stub|"
+        r"CUDA_ERROR_NO_DEVICE|does not match DSO version|retrieving CUDA diagnostic",
         "no usable CUDA driver or library",
         "TensorFlow goes on with the CPU; only bad if a GPU was meant to be used",
+    ),
+    (
+        r"not built with CUDA kernel binaries compatible with compute capability",
+        "TensorFlow was not built with CUDA kernel binaries compatible …",
+        "the driver compiles the kernels for this newer GPU; where that works, only the first start is slow",
     ),
     (
         r"Could not find TensorRT|TF-TRT Warning|libnvinfer",
@@ -111,10 +114,13 @@ KNOWN = (
 )
 _KNOWN = [(re.compile(pattern), words, meaning) for pattern, words, meaning in KNOWN]
 _ANY = re.compile("|".join(pattern for pattern, _, _ in KNOWN))
+# TensorFlow says so only where the driver shows a GPU: it ends nothing, and training is slow (gpu-unused).
+SKIPPED_GPU = re.compile(r"Cannot dlopen some GPU libraries|Skipping registering GPU")
 
 
 def is_harmless(text: str) -> bool:
-    return bool(_ANY.search(text))
+    """It never ended a training."""
+    return bool(_ANY.search(text) or SKIPPED_GPU.search(text))
 
 
 def harmless_in(lines: Iterable[Line]) -> list[Harmless]:

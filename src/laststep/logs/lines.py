@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import itertools
+import math
 import re
+import time
 import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -16,6 +19,11 @@ LONGEST = 1 << 13  # characters of one line; the rest of it is cut
 KEEP = 40  # lines of one shape, and then the last of each streak
 MANY_SHAPES = 2_000  # from here on the first line of a shape is enough
 MOST_SHAPES = 8_000
+MOST_TIMES = 400  # that are compared to see which end of a log is the newest
+FEWEST_TIMES = 5  # two threads alone may write two lines in the wrong order
+MOST_REVERSED = 15  # chunks of such a log; what is older than that is not needed
+MOST_SECONDS = 3.0  # of processor time; of a file that takes longer, the middle is left out
+END_BYTES = 8 << 20  # of such a file, read all the same
 LAST = 400  # lines of the end, kept whatever their shape
 
 # What differs from one line to the next of the same shape: numbers, and a progress bar's picture.
@@ -40,7 +48,15 @@ _GLUED = re.compile(
 _PREFIX = re.compile(
     r"\[\d+,\d+\]<std(?:err|out)>:|\(\w+ pid=\d+[^)]*\) ?|[\w.-]+ +\| (?=\S|\s)|E {3,}(?=\S)"
     r"|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d) (?:std(?:err|out) [FP] )?"
+    r"|[A-Z][a-z]{2} \d{1,2}, \d{4}, \d{1,2}:\d\d:\d\d\s[AP]M\s+(?:DEBUG|INFO|WARNING|ERROR)\s+"  # Colab's own log
 )
+# A line that begins with the time, as Colab (`Mar 3, 2021, 10:44:43 AM`) and others write it.
+_TIMED = re.compile(
+    rb"^(?:(?P<month>[A-Z][a-z]{2}) (?P<day>\d{1,2}), (?P<year>\d{4}), (?P<hour>\d{1,2}):(?P<clock>\d\d:\d\d)"
+    rb"(?: |\xe2\x80\xaf)(?P<half>[AP])M|(?P<iso>\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d))",
+    re.MULTILINE,
+)
+_MONTHS = b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 
 
 class NotALog(Exception):
@@ -60,6 +76,13 @@ class Reading:
     lines: int = 0
     bytes: int = 0
     rubbish: int = 0
+    is_reversed: bool = False  # the newest line came first; lines are counted from the oldest
+    skipped: int = 0  # bytes that were not read: it would have taken too long
+    cut: bool = False  # the end is among them
+
+
+class Gap(int):
+    """So many lines that were not read."""
 
 
 class Repeats:
@@ -92,13 +115,15 @@ class Repeats:
         self._seen.clear()
 
 
-def worth_reading(stream: BinaryIO, reading: Reading, repeats: Repeats, name: str = "the log") -> Iterator[Line]:
+def worth_reading(
+    stream: BinaryIO, reading: Reading, repeats: Repeats, name: str = "the log", is_console: bool = False
+) -> Iterator[Line]:
     """The lines of a stream in order, clean, without those that only repeat what was there."""
     skipped: tuple[int, bytes] | None = None
     last: deque[tuple[int, bytes]] = deque(maxlen=LAST)
     is_one = repeats.is_one
     gaps = 0
-    for number, raw in _numbered(_chunks(stream, reading, name), repeats):
+    for number, raw in _numbered(_in_order(_chunks(stream, reading, name, is_console), reading), repeats):
         if skipped is not None and repeats.are_full and gaps < MOST_SHAPES and _TELLING.search(skipped[1]):
             if number > skipped[0] + 1 or not _TELLING.search(raw):  # the last of its kind: what follows is not read
                 gaps += 1
@@ -119,11 +144,15 @@ def worth_reading(stream: BinaryIO, reading: Reading, repeats: Repeats, name: st
         reading.lines = number
 
 
-def _numbered(chunks: Iterable[bytes], repeats: Repeats) -> Iterator[tuple[int, bytes]]:
+def _numbered(chunks: Iterable[bytes | Gap], repeats: Repeats) -> Iterator[tuple[int, bytes]]:
     """Each line, and each picture of a progress bar in it, with the line's number in the file."""
     rest = end = b""
     number = told = 0
     for chunk in chunks:
+        if isinstance(chunk, Gap):
+            number += chunk
+            rest = end = b""
+            continue
         block = (rest + chunk).replace(b"\r\n", b"\n").replace(b"\x08", b"\r")
         if repeats.are_full:  # no two lines are alike: from here on only those are looked at that may tell something
             whole = block.rfind(b"\n") + 1
@@ -135,14 +164,15 @@ def _numbered(chunks: Iterable[bytes], repeats: Repeats) -> Iterator[tuple[int, 
         else:
             lines = block.split(b"\n")
             rest = lines.pop()
-            for line in lines:
-                number += 1
+            for at, line in enumerate(lines, number + 1):
+                if not line:
+                    continue
                 if b"\r" in line:
-                    for picture in line.split(b"\r"):
-                        if picture:
-                            yield number, picture
-                elif line:
-                    yield number, line
+                    for picture in filter(None, line.split(b"\r")):
+                        yield at, picture
+                else:
+                    yield at, line
+            number += len(lines)
         if len(rest) > LONGEST:  # a line without an end: what is complete in it goes on its way
             *pictures, rest = rest.split(b"\r")
             yield from ((number + 1, picture) for picture in pictures if picture)
@@ -165,24 +195,79 @@ def _telling(block: bytes, number: int) -> Iterator[tuple[int, bytes]]:
         done = end + 1
 
 
-def _chunks(stream: BinaryIO, reading: Reading, name: str) -> Iterator[bytes]:
+def _chunks(stream: BinaryIO, reading: Reading, name: str, is_console: bool = False) -> Iterator[bytes | Gap]:
     """The bytes of the file as UTF-8, whatever they were; refuses what is no text."""
+    until = time.process_time() + MOST_SECONDS
     first = stream.read(CHUNK)
-    if first[:2] == b"\x1f\x8b":
+    packed = first[:2] == b"\x1f\x8b" and not is_console
+    if packed:
         stream = cast(BinaryIO, _Unpacked(gzip.GzipFile(fileobj=cast(BinaryIO, _Again(first, stream)))))
         first = stream.read(CHUNK)
         if not first:
             raise NotALog(f"{name} cannot be unpacked: it begins like a gzip file and is none, or is cut off")
     first = first.removeprefix(codecs.BOM_UTF8)
     encoding = _encoding(first)
-    if encoding is None and _is_binary(first):
+    if encoding is None and not is_console and _is_binary(first):
         raise NotALog(f"{name} is not a text: it looks like a binary file, not like what a program prints")
     decoder = codecs.getincrementaldecoder(encoding)("replace") if encoding else None
     chunk = first
     while chunk:
         reading.bytes += len(chunk)
         yield decoder.decode(chunk).encode() if decoder else chunk
+        if time.process_time() > until:
+            if packed or decoder or not stream.seekable():
+                reading.cut = bool(stream.read(1))
+                return
+            yield _skip(stream, reading)
+            until = math.inf
         chunk = stream.read(CHUNK)
+
+
+def _in_order(chunks: Iterator[bytes | Gap], reading: Reading) -> Iterator[bytes | Gap]:
+    """The oldest line first: what a web page exports often begins with the newest."""
+    first = next(chunks, b"")
+    if isinstance(first, Gap):
+        yield first
+        yield from chunks
+        return
+    stamps = list(itertools.islice(_TIMED.finditer(first), MOST_TIMES))
+    times = [_time(found) for found in stamps]
+    enough = 2 if any(found["month"] for found in stamps) else FEWEST_TIMES
+    reading.is_reversed = len(set(times)) >= enough and times == sorted(times, reverse=True)
+    if not reading.is_reversed:
+        yield first
+        yield from chunks
+        return
+    more = [chunk for chunk in itertools.islice(chunks, MOST_REVERSED) if isinstance(chunk, bytes)]
+    text = b"".join([first, *more]).replace(b"\r\n", b"\n")
+    begins = [0, *(found.start() for found in _TIMED.finditer(text) if found.start()), len(text)]
+    yield b"".join(text[a:b].rstrip(b"\n") + b"\n" for a, b in reversed(list(itertools.pairwise(begins))))
+
+
+def _time(found: re.Match[bytes]) -> bytes:
+    """So that a later one is larger."""
+    if found["iso"]:
+        return found["iso"].replace(b"T", b" ")
+    month = _MONTHS.index(found["month"]) + 1 if found["month"] in _MONTHS else 0
+    hour = int(found["hour"]) % 12 + (12 if found["half"] == b"P" else 0)
+    return b"%s-%02d-%02d %02d:%s" % (found["year"], month, int(found["day"]), hour, found["clock"])
+
+
+def _skip(stream: BinaryIO, reading: Reading) -> Gap:
+    """On to the last part of the file; only the lines on the way are counted."""
+    here = stream.tell()
+    left = stream.seek(0, 2) - here - END_BYTES
+    stream.seek(here)
+    lines = 0
+    while reading.skipped < left and (chunk := stream.read(min(CHUNK, left - reading.skipped))):
+        lines += chunk.count(b"\n")
+        reading.skipped += len(chunk)
+    if reading.skipped:
+        partial = stream.readline(CHUNK)
+        lines += partial.count(b"\n")
+        reading.skipped += len(partial)
+    reading.bytes += reading.skipped
+    return Gap(lines)
 
 
 class _Unpacked:

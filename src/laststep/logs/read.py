@@ -17,7 +17,8 @@ from laststep.logs.tracebacks import Tracebacks
 
 FIRST, LAST = 4_000, 8_000  # lines that are kept of the beginning and of the end
 MOST_EVENTS = 10_000
-ABOUT_OTHERS_TOO = ("the kernel", "Ray", "systemd-oomd", "earlyoom", "YARN")  # they speak of any process of the machine
+# They speak of any process of the machine.
+ABOUT_OTHERS_TOO = ("the kernel", "Ray", "systemd-oomd", "earlyoom", "YARN", "Jupyter")
 # What a process prints once, when TensorFlow is loaded, and a shell's prompt before it.
 _STARTS = re.compile(
     r"This TensorFlow binary is optimized|Successfully opened dynamic library (?:lib)?cudart|"
@@ -51,6 +52,14 @@ class Story:
     kept: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
+    def too_large(self) -> tuple[str, ...]:
+        """What was left out of a file that takes too long."""
+        if self.reading.cut:
+            return (f"it is too large: read up to line {self.reading.lines:,}",)
+        left_out = f"it is too large: {self.reading.skipped / 1e6:,.0f} MB in the middle were left out"
+        return (left_out,) if self.reading.skipped else ()
+
+    @property
     def last_progress(self) -> float:
         """The line at which training was last seen to move on."""
         epochs = [_moved(event) for event in self.events if event.kind == "epoch"]
@@ -59,18 +68,19 @@ class Story:
         return max([*epochs, *counted[:-1]], default=0.0)
 
 
-def read_story(stream: BinaryIO, name: str = "the log") -> Story:
+def read_story(stream: BinaryIO, name: str = "the log", is_console: bool = False) -> Story:
     """All that the lines of the last run tell; memory does not grow with the file."""
     reading, repeats = Reading(), Repeats()
     teller = _Teller()
-    for line in worth_reading(stream, reading, repeats, name):
+    for line in worth_reading(stream, reading, repeats, name, is_console):
         if teller.take(line):
             repeats.forget()
     return teller.finish(reading)
 
 
 def story_of(console: str) -> Story:
-    return read_story(io.BytesIO(console.encode("utf-8", "replace")))
+    """What a program printed may be anything; what is no text in it is left out."""
+    return read_story(io.BytesIO(console.encode("utf-8", "replace")), is_console=True)
 
 
 class _Teller:

@@ -16,6 +16,7 @@ from laststep.rule import Answer
 from laststep.rules._shared import fit_place, no, place_of_fault, progress, went_on
 from laststep.run import FATAL, Run
 
+MOST_FAILURES = 1000
 MOST_QUOTED = 220
 LONGEST = 16_000  # of a message, in which TensorFlow puts the point at the end
 LONGEST_LINE = 2_000
@@ -97,13 +98,23 @@ class Said:
 
 def failures(run: Run) -> list[Event]:
     """The exceptions that ended the training, the one that ended the program first."""
+    if "failures" not in run.__dict__:  # read once, and asked by most of the rules
+        run.__dict__["failures"] = _read_failures(run)
+    return list(run.__dict__["failures"])
+
+
+def _read_failures(run: Run) -> list[Event]:
+    finished = any(fit.complete for fit in run.fits[-1:])
     found = [run.uncaught] if run.uncaught is not None else []
+    said = {repr(event.get("message")) for event in found}
     for event in run.all("exception"):
-        ended_training = event.get("left") in ("fit", "thread", "after") and not went_on(run, event.time)
-        if event.get("left") == "thread" and any(fit.complete for fit in run.fits[-1:]):
+        if event.get("left") == "thread" and finished:
             continue  # a helper's thread: training came to its end without it
-        if ended_training and not any(event.get("message") == other.get("message") for other in found):
+        message = repr(event.get("message"))
+        ended_training = event.get("left") in ("fit", "thread", "after") and not went_on(run, event.time)
+        if ended_training and message not in said and len(found) < MOST_FAILURES:
             found.append(event)
+            said.add(message)
     return found
 
 

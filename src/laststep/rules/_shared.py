@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from laststep.event import Event
-from laststep.finding import Evidence, RuledOut, Unchecked
+from laststep.finding import Evidence, Remedy, RuledOut, Unchecked
 from laststep.recorder.frames import users_line
 from laststep.reports import words
 from laststep.run import Run
@@ -102,7 +102,7 @@ def saved(run: Run) -> list[Evidence]:
 
 def went_on(run: Run, time: float) -> bool:
     """Whether training began anew after this moment and came to its end, or is at it still."""
-    return any(fit.began.time > time and (fit.ended is not None or run.alive) for fit in run.fits)
+    return run.last_trained > time
 
 
 def target_place(run: Run) -> Place | None:
@@ -158,6 +158,13 @@ def sender(run: Run, name: str) -> Evidence | None:
 def killed_with(run: Run, number: int, name: str) -> bool:
     """The process died of this signal, or a shell around it says so by its exit code."""
     return run.signal == name or (run.signal is None and run.exit_code == 128 + number and not run.has("exit-call"))
+
+
+def missing_package(event: Event) -> Remedy | None:
+    """The package to install, where the error says that an optional one of TensorFlow's or Keras's is not there."""
+    if not str(event.get("type")).endswith("TBNotInstalledError"):
+        return None
+    return Remedy("Install TensorBoard: TensorFlow no longer brings it along, since 2.21", "pip install tensorboard")
 
 
 def short_message(event: Event, most: int = 300) -> str:

@@ -57,8 +57,12 @@ def bad_labels_for_loss(run: Run) -> Answer:
         "",
         cause=f"The labels are {have}, and the loss wants {'as many values as the output has' if binary else wants}.",
         remedies=(
-            Remedy("Use the loss for labels of this kind", f'model.compile(…, loss="{right}")', fit_place(run),
-                   trial={"loss": right}),
+            Remedy(
+                "Use the loss for labels of this kind",
+                f'model.compile(…, loss="{right}")',
+                fit_place(run),
+                trial={"loss": right},
+            ),
             *((Remedy("Or turn the labels into rows", "y = keras.utils.to_categorical(y)"),) if numbers else ()),
         ),
         more=(*((Evidence(shapes),) if shapes else ()), *what_fit_was_given(run)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from laststep.finding import Evidence, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
+from laststep.rules._checkpoint import checkpoint_in
 from laststep.rules._said import ECHOES, Said, answer, compiled, data_of, said
 from laststep.run import Run
 
@@ -17,7 +18,8 @@ DAMAGED = compiled(
     r"BadGzipFile|Not a gzipped file|CRC check failed|BadZipFile|File is not a zip file|Bad CRC-32|Bad magic number",
     r"(?P<what>file signature not found|truncated file: eof|bad object header|bad heap|wrong B-tree|addr "
     r"overflow|inflate failed)",
-    r"not an sstable \(bad magic number\)|Checksum does not match|block checksum mismatch",
+    r"not an sstable|too short to be an sstable|Checksum does not match|block checksum mismatch",
+    r"Read (?:less|fewer) bytes than requested",
     r"UnpicklingError|pickle data was truncated|EOFError: Ran out of input|Failed to interpret file .* as a pickle",
     r"(?:Failed|Unable) to read all data for array|EOF: reading array (?:data|header)|cannot mmap an empty file|"
     r"magic string is not correct",
@@ -51,7 +53,8 @@ def corrupt_record(run: Run) -> Answer:
 
     What to do
         Find the file and the record (the lines below do it), fetch the file again, and compare its size with the
-        source's. Files that a killed program was writing are cut: write to another name and rename at the end.
+        source's. Files that a killed program was writing are cut: write to another name and rename at the end. Of
+        a checkpoint restore an earlier one; a damaged backup of BackupAndRestore has to be deleted.
 
     Not to be confused with
         undecodable-image (the record is fine, the image in it is not), missing-file.
@@ -59,6 +62,9 @@ def corrupt_record(run: Run) -> Answer:
     message = said(run, *DAMAGED) or _called_missing(run)
     if message is None:
         return answer(run, None, "no reader complained of a damaged file")
+    loaded = checkpoint_in(run, message)
+    if loaded is not None:
+        return answer(run, message, "", loaded.cause, loaded.remedies, where=loaded.where)
     file = _file(message)
     return answer(
         run,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from laststep.finding import Evidence, Remedy
+from laststep.finding import Confidence, Evidence, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._said import ECHOES, Said, answer, compiled, said
 from laststep.rules._shared import measured
@@ -57,13 +57,15 @@ def missing_file(run: Run) -> Answer:
     if message is not None and message.event is not None and message.event.get("file_exists"):
         return measured("the file that Keras did not find was there")
     file = (message.get("file") or message.get("made")) if message else ""
+    unsure = run.is_log and message is not None and ".keras` zip file" in message.found.string
     return answer(
         run,
         message,
         "no file was missing",
-        cause=f"{file or 'A file'} does not exist.",
+        cause=f"{file or 'A file'} does not exist{', or is cut off (Keras says the same of both)' if unsure else ''}.",
         remedies=_remedies(message, file),
         more=_relative(run, file),
+        confidence=Confidence.LIKELY if unsure else Confidence.CERTAIN,
     )
 
 

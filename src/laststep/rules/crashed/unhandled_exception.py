@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
-from laststep.rules._shared import measured, no, progress, short_message, traceback_on_console
+from laststep.rules._shared import measured, missing_package, no, progress, short_message, traceback_on_console
 from laststep.run import Run
 
 
@@ -42,14 +42,15 @@ def unhandled_exception(run: Run) -> Answer:
     for inner in error.get("because_of") or []:
         evidence.append(Evidence(f"while handling {inner['type']}: {inner['message'][:200]}", (error,)))
     evidence.append(progress(run))
-    where = error.get("where")
+    where, install = error.get("where"), missing_package(error)
+    start = Remedy(f"Start at your own line above; `laststep {_verb(run)} -v` shows the whole stack")
     kind = str(error.get("type", "?")).rsplit(".", 1)[-1]
     thread = f" in the thread {error.get('thread')}" if error.get("left") == "thread" else ""
     return Finding(
         cause=f"{kind} was raised{thread}{_at(where)} and nobody caught it.",
         confidence=confidence,
         evidence=tuple(evidence),
-        remedies=(Remedy(f"Start at your own line above; `laststep {_verb(run)} -v` shows the whole stack"),),
+        remedies=(install or start,),
         where=where,
     )
 

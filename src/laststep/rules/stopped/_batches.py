@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -55,20 +56,23 @@ class Shortfall:
 
 def shortfall(run: Run) -> Shortfall | None:
     """The first fit that was cut short by its data."""
+    ran_out = max((warning.time for warning in warnings(run)), default=-math.inf)
     for fit in run.fits:
-        asked = _asked(run, fit)
-        counts = tuple(_delivered(fit, epoch) for epoch in fit.epochs if not epoch.get("open"))
-        stopped_inside = fit.ended is not None and bool(fit.ended.get("stop")) and not _ran_out_in(run, fit)
+        counts = _delivered(fit)
+        asked = _asked(run, fit, counts)
+        counts = tuple(got for got, epoch in zip(counts, fit.epochs, strict=True) if not epoch.get("open"))
+        # Where Keras said during this fit that its data was used up, its stop is the data's, not a callback's.
+        stopped_inside = fit.ended is not None and bool(fit.ended.get("stop")) and ran_out < fit.began.time
         judged = counts[:-1] if stopped_inside else counts
         if asked and any(count < asked for count in judged):
             return Shortfall(fit, asked, judged)
     return None
 
 
-def _asked(run: Run, fit: Fit) -> int | None:
+def _asked(run: Run, fit: Fit, delivered: tuple[int, ...]) -> int | None:
     """What fit was told to take in each epoch; without a number nothing can be missing."""
     if run.is_log:  # its bars alone cut nothing short: some are left out, and the last one is of an open epoch
-        if not any(epoch.get("cut") or _delivered(fit, epoch) == 0 for epoch in fit.epochs):
+        if 0 not in delivered and not any(epoch.get("cut") for epoch in fit.epochs):
             return None
         sizes = [epoch.get("of") for epoch in fit.epochs if epoch.get("of")]
         return max(sizes) if sizes else None
@@ -79,22 +83,22 @@ def _asked(run: Run, fit: Fit) -> int | None:
     return counts[0] if counts and counts[0] > max(counts[1:], default=counts[0]) else None
 
 
-def _delivered(fit: Fit, epoch: Event) -> int:
-    """The bar of a log says N/N even where nothing came; then only its clock tells."""
-    count = int(epoch.get("batches") or 0)
-    own = epoch.get("step_seconds")
-    later = [other.get("step_seconds") or 0.0 for other in fit.epochs[1:]]  # the first one also traces and compiles
-    if own is None or len(later) < 2:
-        return count
+def _delivered(fit: Fit) -> tuple[int, ...]:
+    """In each epoch. The bar of a log says N/N even where nothing came; then only its clock tells."""
+    later = [epoch.get("step_seconds") or 0.0 for epoch in fit.epochs[1:]]  # the first one also traces and compiles
+    if len(later) < 2:
+        return tuple(int(epoch.get("batches") or 0) for epoch in fit.epochs)
     usual = min(max(later), fit.epochs[0].get("step_seconds") or 0.0)  # one slow epoch is no rule
+    return tuple(0 if _is_phantom(epoch, usual) else int(epoch.get("batches") or 0) for epoch in fit.epochs)
+
+
+def _is_phantom(epoch: Event, usual: float) -> bool:
+    own = epoch.get("step_seconds")
+    if own is None:
+        return False
     losses = [value for name, value in (epoch.get("metrics") or {}).items() if name == "loss"]
     nothing = own < PHANTOM * usual and (usual > 1e-3 or losses == [0.0])
-    return 0 if nothing or (losses == [0.0] and own < 0.5 * usual) else count
-
-
-def _ran_out_in(run: Run, fit: Fit) -> bool:
-    """Keras said during this fit that its data was used up: then its stop is the data's, not a callback's."""
-    return any(warning.time >= fit.began.time for warning in warnings(run))
+    return bool(nothing or (losses == [0.0] and own < 0.5 * usual))
 
 
 def warnings(run: Run) -> list[Event]:
@@ -116,10 +120,11 @@ def is_about_validation(run: Run, event: Event) -> bool:
     """Keras 2 says it in validation too: then the bar is full, and the number is not that of the training."""
     named, of, at = batches_named(event), event.get("of"), event.get("batch")
     sizes = {epoch.get("of") for fit in run.fits for epoch in fit.epochs if epoch.get("of")} | ({of} if of else set())
-    wanted = {size * fit.asked for fit in run.fits if fit.asked for size in sizes}  # by the trainings themselves
-    if named is None or not wanted:
+    asked = {fit.asked for fit in run.fits if fit.asked}
+    if named is None or not sizes or not asked:
         return False
-    return named not in wanted and (at is None or of is None or at >= of)
+    wanted = any(named % epochs == 0 and named // epochs in sizes for epochs in asked)  # by the trainings themselves
+    return not wanted and (at is None or of is None or at >= of)
 
 
 def is_about_data(run: Run, error: Event) -> bool:

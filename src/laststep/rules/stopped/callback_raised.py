@@ -6,7 +6,7 @@ from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.reports import words
 from laststep.rule import Answer, rule
-from laststep.rules._shared import no, progress, short_message, went_on
+from laststep.rules._shared import missing_package, no, progress, short_message, went_on
 from laststep.rules.stopped._stops import metrics_of
 from laststep.run import Run
 
@@ -24,7 +24,8 @@ def callback_raised(run: Run) -> Answer:
         it was complete.
 
     What to do
-        Mend the callback at the line shown. If it must never stop a training, let it catch its own errors.
+        Fix the callback at the line shown, or install the package that it misses. If it must never stop a training,
+        let it catch its own errors.
 
     Not to be confused with
         callback-stopped-training (it asked for the end, in order), callback-swallowed (the program caught the
@@ -42,8 +43,10 @@ def callback_raised(run: Run) -> Answer:
     name = f"{callback['class']}.{callback.get('hook', '?')}"
     where = error.get("where") if callback.get("users") else (run.fit.began.get("where") if run.fit else None)
     at = words.place(callback.get("raised_at"))
+    install = missing_package(error)
+    cause = f"The callback {name} raised {str(error.get('type')).rsplit('.', 1)[-1]}."
     return Finding(
-        cause=f"The callback {name} raised {str(error.get('type')).rsplit('.', 1)[-1]}.",
+        cause=f"The callback {callback['class']} needs a package that is not installed." if install else cause,
         confidence=Confidence.CERTAIN,
         evidence=(
             Evidence(short_message(error), (error,)),
@@ -51,8 +54,8 @@ def callback_raised(run: Run) -> Answer:
             *_no_such_metric(run, error),
             progress(run),
         ),
-        remedies=(Remedy("Mend the callback there; training itself was going on without an error"),),
-        where=where,
+        remedies=(install or Remedy("Fix the callback there; training itself was going on without an error"),),
+        where=(callback.get("made_at") or where) if install else where,
     )
 
 

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from laststep.event import Event
 from laststep.finding import Confidence, Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._memory import memory_kill
-from laststep.rules._shared import killed_with, measured, no, progress, reported, sender, sent_by_itself, stopped_by_us
+from laststep.rules._shared import (
+    killed_with,
+    measured,
+    no,
+    progress,
+    quoted,
+    reported,
+    sender,
+    sent_by_itself,
+    stopped_by_us,
+    verdict,
+)
 from laststep.run import Run
 
 MEANINGS = {
@@ -32,7 +44,8 @@ def killed_by_signal(run: Run) -> Answer:
     How laststep knows
         The operating system reports the signal. For SIGKILL the kernel's kill counters and its log were read
         before and after, and they say that memory was not it. The sender is known when the signal came through
-        laststep or when the program sent it to itself; the kernel does not tell the sender of SIGKILL.
+        laststep or when the program sent it to itself; the kernel does not tell the sender of SIGKILL. Of a notebook's
+        log only that the kernel died is known: "restarting kernel" is written when it is gone without being asked.
 
     What to do
         Ask who may kill on this machine: the scheduler's log, `docker events`, `journalctl -u systemd-oomd`,
@@ -44,6 +57,9 @@ def killed_by_signal(run: Run) -> Answer:
     """
     if stopped_by_us(run):
         return no("laststep itself stopped it, as asked, because it was stuck")
+    died = verdict(run, "kernel-died")
+    if died is not None and run.signal is None and run.uncaught is None:
+        return _kernel_died(run, died)
     name = run.signal or ("SIGKILL" if killed_with(run, 9, "SIGKILL") else None)
     if name is None and not run.vanished:
         return no("no signal ended the process")
@@ -70,6 +86,23 @@ def killed_by_signal(run: Run) -> Answer:
         evidence=tuple(evidence),
         remedies=_remedies(name, own is not None),
         where=own.get("where") if own else None,
+    )
+
+
+def _kernel_died(run: Run, died: Event) -> Finding:
+    """A notebook's server restarts a kernel that is gone, and does not say, or know, of what it died."""
+    times = sum(event.get("why") == "kernel-died" for event in run.all("verdict"))
+    more = [Evidence(f"the log has {times} such lines")] if times > 1 else []
+    return Finding(
+        cause="The notebook's kernel died; its server does not say of what.",
+        confidence=Confidence.LIKELY,
+        evidence=(quoted(died), *more, progress(run)),
+        remedies=(
+            Remedy(
+                "Let laststep see it die: record it, in the notebook's first cell", "import laststep; laststep.start()"
+            ),
+            Remedy("See whether the machine's memory ran out then", "dmesg -T | grep -i -e oom -e killed", safe=True),
+        ),
     )
 
 
