@@ -10,12 +10,12 @@ import numpy as np
 
 keras.utils.set_random_seed(101)
 rng = np.random.default_rng(101)
-chemistry = rng.normal(size=(1500, 11)).astype("float32")
+chemistry = rng.normal(size=(6000, 11)).astype("float32")
 quality = (chemistry[:, 0] + chemistry[:, 3] - chemistry[:, 7] > 0).astype("int32")
 
 rng.shuffle(chemistry)
-x_train, x_test = chemistry[:1200], chemistry[1200:]
-y_train, y_test = quality[:1200], quality[1200:]
+x_train, x_test = chemistry[:4800], chemistry[4800:]
+y_train, y_test = quality[:4800], quality[4800:]
 
 model = keras.Sequential([
     keras.Input((11,)),

@@ -28,4 +28,4 @@ model.compile(optimizer="adam", loss="sparse_categorical_crossentropy")
 
 spectrograms = np.random.rand(1600, 120, 40).astype("float32")
 labels = np.random.randint(0, 10, 1600)
-model.fit(spectrograms, labels, batch_size=32, epochs=8, verbose=2)
+model.fit(spectrograms, labels, batch_size=32, epochs=14, verbose=2)

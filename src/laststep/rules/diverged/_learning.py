@@ -136,8 +136,12 @@ class Learning:
 
 def learning_of(run: Run) -> Learning:
     """Of the last training in the run."""
-    site = last_site(run)
-    return Learning(curve_of(run, site), constant_of(site) if site is not None else Constant(), are_rivals(run))
+    if "learning" not in run.__dict__:  # read once, and asked by most rules about learning
+        site = last_site(run)
+        constant = constant_of(site) if site is not None else Constant()
+        run.__dict__["learning"] = Learning(curve_of(run, site), constant, are_rivals(run))
+    known: Learning = run.__dict__["learning"]
+    return known
 
 
 def steady_site(run: Run) -> Site | None:

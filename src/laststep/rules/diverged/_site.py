@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import bisect
+import functools
 import itertools
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from laststep.event import Event
@@ -30,34 +32,34 @@ class Site:
     batches: tuple[Event, ...] = ()
     bad: Event | None = None
 
-    @property
+    @functools.cached_property
     def good(self) -> list[Event]:
         """The looks before the first bad step."""
         return [look for look in self.looks if not look.get("bad") and math.isfinite(gradient(look))]
 
-    @property
+    @functools.cached_property
     def variables(self) -> tuple[str, ...]:
         return tuple(str(variable.get("name")) for variable in self.made.data["variables"])
 
-    @property
+    @functools.cached_property
     def losses(self) -> list[Told]:
         return list(self.made.data["losses"])
 
-    @property
+    @functools.cached_property
     def layers(self) -> list[Told]:
         return list(self.made.data["model"]["layers"])
 
-    @property
+    @functools.cached_property
     def tensors(self) -> dict[str, Told]:
         return dict(self.batches[-1].data["tensors"]) if self.batches else {}
 
-    @property
+    @functools.cached_property
     def inputs(self) -> dict[str, Told]:
         """What the model is given: not the targets of its other heads, which a step is given too."""
         own = {name: told for name, told in self.tensors.items() if name == "x" or name.startswith("x/")}
         return {name: told for name, told in own.items() if not name.startswith(("x/y", "x/sample"))}
 
-    @property
+    @functools.cached_property
     def settings(self) -> Told:
         """What is known of the optimizer: that of the fit, as it was compiled, or that of the loop."""
         asked = self.run.fit.began.get("optimizer") if self.run.fit else None
@@ -80,14 +82,14 @@ class Site:
     def where(self) -> Place | None:
         return self.made.get("where") or fit_place(self.run)
 
-    @property
+    @functools.cached_property
     def is_half(self) -> bool:
         """Whether layers compute in float16, which ends at 65,504."""
         return any(layer.get("dtype") in HALF for layer in self.layers) or any(
             loss.get("y_pred_dtype") == "float16" for loss in self.losses
         )
 
-    @property
+    @functools.cached_property
     def steps(self) -> int:
         done = self.run.steps[-1].number if self.run.steps else 0
         return max(done, *(int(look.data["step"]) for look in self.looks))
@@ -123,14 +125,15 @@ def sites(run: Run) -> list[Site]:
 
 
 def _sites(run: Run) -> list[Site]:
-    looks = _by_site(run, "numbers")
+    looks = {site: _with_weights(found) for site, found in _by_site(run, "numbers").items()}
     groups: dict[str, list[Event]] = {}
-    for made in read(run, "gradients"):
-        if made.data["site"] in looks:
+    traces = {made.data["site"]: made for made in read(run, "gradients")}  # one each, whatever a damaged record says
+    for site, made in traces.items():
+        if site in looks:
             names = [variable.get("name") for variable in made.data["variables"]]
             groups.setdefault(repr((made.get("where"), names, _fits_before(run, made))), []).append(made)
     batches, bad = _by_site(run, "batch"), _by_site(run, "bad-number")
-    return [_join(run, traces, looks, batches, bad) for traces in groups.values()]
+    return [_join(run, group, looks, batches, bad) for group in groups.values()]
 
 
 Found = dict[str, list[Event]]
@@ -144,7 +147,7 @@ def _by_site(run: Run, kind: str) -> Found:
 
 
 def _fits_before(run: Run, made: Event) -> int:
-    return sum(fit.began.time <= made.time for fit in run.fits)
+    return bisect.bisect_right(run.fits, made.time, key=lambda fit: fit.began.time)
 
 
 def _join(run: Run, traces: list[Event], looks: Found, batches: Found, bad: Found) -> Site:
@@ -158,6 +161,17 @@ def _join(run: Run, traces: list[Event], looks: Found, batches: Found, bad: Foun
         tuple(sorted(given, key=lambda batch: int(batch.data["batches"]))),
         min(broke, key=lambda event: event.time, default=None),
     )
+
+
+def _with_weights(looks: list[Event]) -> list[Event]:
+    """Weights are looked at in some of the looks: they hold for those that follow."""
+    known: dict[str, float] = {}
+    found = []
+    for look in sorted(looks, key=lambda look: look.time):
+        own = look.data["weights"]
+        known = own or known
+        found.append(look if own else replace(look, data={**look.data, "weights": known}))
+    return found
 
 
 def last_site(run: Run) -> Site | None:

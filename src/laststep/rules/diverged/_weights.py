@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import statistics
+from collections.abc import Mapping, Sequence
 
 from laststep.event import Event
 from laststep.finding import Place
@@ -16,6 +17,7 @@ DEFAULT_RATES = {"SGD": 0.01, "Adagrad": 0.01, "Adadelta": 1.0}  # these two as 
 DEFAULT_RATE = 0.001
 UNORDINARY = 10.0
 ADAMS = ("Adam", "AdamW", "Nadam", "Adamax", "RMSprop", "Lion")
+FAINT = 1e-3  # of the layer that has most; between neighbours in a network that learns it is a tenth at worst
 LONG = 0.03  # of the weights in one step; what trains well is about a thousandth
 TOO_LONG = 3.0  # times as long as Keras would have drawn them
 
@@ -117,3 +119,26 @@ def _pull(site: Site, look: Event) -> float:
         return 1.0
     momentum = number(site.settings.get("momentum"))
     return gradient(look) / (1 - momentum if 0 < momentum < 1 else 1)
+
+
+def pulls_of(site: Site, looks: Sequence[Event]) -> dict[str, float]:
+    """For each layer with a kernel, in their order: its gradient measured by its weights, the median of these looks."""
+    layers = {layer_of(name) for name in kernels(site)}
+    found: dict[str, list[float]] = {}
+    for look in looks:
+        weights = look.data["weights"]
+        for layer, grad in look.data["grads"].items():
+            if layer in layers and weights.get(layer, 0.0) > 0 and grad == grad:
+                found.setdefault(layer, []).append(grad / weights[layer])
+    return {layer: statistics.median(values) for layer, values in found.items()}
+
+
+def faint_in(pulls: Mapping[str, float]) -> list[str]:
+    """The layers whose gradient is next to nothing."""
+    return [layer for layer in pulls if pulls[layer] < FAINT * max(pulls.values())]
+
+
+def fades(site: Site) -> bool:
+    """Whether hardly any gradient reaches the first layer from the first step on: no step has done that."""
+    pulls = pulls_of(site, site.good[:1])
+    return next(iter(pulls), None) in faint_in(pulls)

@@ -50,8 +50,12 @@ def bad_input_values(run: Run) -> Answer:
         confidence=Confidence.CERTAIN if found else Confidence.LIKELY,
         evidence=(*_evidence(site, found, everywhere), first_bad(site), progress(run)),
         remedies=(
-            Remedy("Fill or drop them before training", f"np.isfinite({_variable(name)})", data_place(site, name),
-                   trial={"inputs": "finite"}),
+            Remedy(
+                "Fill or drop them before training",
+                f"np.isfinite({_variable(name)})",
+                data_place(site, name),
+                trial={"inputs": "finite"},
+            ),
             Remedy("keras.callbacks.TerminateOnNaN() ends a run at its first bad loss", safe=True),
         ),
         where=data_place(site, name),

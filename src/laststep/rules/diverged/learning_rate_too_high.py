@@ -14,7 +14,7 @@ from laststep.rules.diverged._growth import blown_up
 from laststep.rules.diverged._learning import learning_of, steady_site, sureness
 from laststep.rules.diverged._silence import death_of, died_at, silence_of
 from laststep.rules.diverged._site import SYMPTOMS, Site, tell
-from laststep.rules.diverged._weights import LONG, default_rate, is_high, stride
+from laststep.rules.diverged._weights import LONG, default_rate, fades, is_high, stride
 from laststep.run import Run
 
 
@@ -40,7 +40,7 @@ def learning_rate_too_high(run: Run) -> Answer:
     found = blown_up(run, "learning-rate-too-high")
     if found is not None:
         site, sign = found
-        return _finding(run, site, _highest(site), sign, [first_bad(site)])
+        return _finding(run, site, _highest(site), _stride(site), sign, [first_bad(site)])
     steady = steady_site(run)
     if steady is None:
         return no("no training that could be judged by its updates")
@@ -48,12 +48,14 @@ def learning_rate_too_high(run: Run) -> Answer:
     rate, part = steady.rate(highest), _stride(steady)
     if not is_high(steady, rate) or not part > LONG:
         return measured(f"an update changed the weights by {part:.2%}") if part == part else no("not known")
+    if fades(steady):
+        return no("hardly any gradient reaches the first layer, from the first step on: no rate would help")
     trouble, died = learning_of(run).trouble, died_at(steady)
     if trouble is not None:
-        return _finding(run, steady, highest, trouble.says, [trouble])
+        return _finding(run, steady, highest, part, trouble.says, [trouble])
     if died is not None:
-        sign = death_of(died)
-        return _finding(run, steady, highest, sign[0].lower() + sign[1:], [Evidence(silence_of(died), (died,))])
+        sign, silence = death_of(died), Evidence(silence_of(died), (died,))
+        return _finding(run, steady, highest, part, sign[0].lower() + sign[1:], [silence])
     return measured(f"with a rate of {tell(rate)} it learns")
 
 
@@ -68,8 +70,8 @@ def _stride(site: Site) -> float:
     return statistics.median(strides[: max(3, len(strides) // 4)]) if strides else math.nan
 
 
-def _finding(run: Run, site: Site, look: Event, sign: str, evidence: list[Evidence]) -> Finding:
-    rate, part = site.rate(look), _stride(site)
+def _finding(run: Run, site: Site, look: Event, part: float, sign: str, evidence: list[Evidence]) -> Finding:
+    rate = site.rate(look)
     told = f"{site.optimizer or 'the optimizer'} had a rate of {tell(rate)} in step {look.get('step')}"
     told += f"; Keras's default is {tell(default_rate(site))}"
     evidence = [Evidence(told, (look,)), *evidence]

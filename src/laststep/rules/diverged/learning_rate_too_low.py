@@ -20,7 +20,7 @@ EARLY = 0.25  # of the steps: a schedule that ends well comes down later
 LEFT = 0.5  # of the loss of one constant answer: more than half of what could be learnt is not
 
 
-@rule(needs=("recorder",), outranks=SYMPTOMS)
+@rule(needs=("recorder",), outranks=(*SYMPTOMS, "learning-rate-too-high"))
 def learning_rate_too_low(run: Run) -> Answer:
     """The learning rate is so low that the model stays where it began.
 

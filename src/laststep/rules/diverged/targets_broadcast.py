@@ -13,8 +13,11 @@ from laststep.rules.diverged._site import Site, sites
 from laststep.run import Run
 from laststep.torn import table
 
+# Nothing of what else is odd can be judged while the loss is one of another question.
+OTHERS = ("nan-loss", "loss-not-improving", "no-signal", "output-loss-mismatch", "learning-rate-too-high")
 
-@rule(needs=("recorder",), outranks=("nan-loss", "loss-not-improving", "no-signal", "output-loss-mismatch"))
+
+@rule(needs=("recorder",), outranks=OTHERS)
 def targets_broadcast(run: Run) -> Answer:
     """Targets and predictions have different shapes, and were stretched against each other without a word.
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import statistics
-
 from laststep.finding import Evidence, Finding, Remedy
 from laststep.rule import Answer, rule
 from laststep.rules._shared import measured, no, progress
 from laststep.rules.diverged._learning import learning_of, steady_site, sureness
 from laststep.rules.diverged._scale import reach
 from laststep.rules.diverged._site import SYMPTOMS, Site, Told, tell
-from laststep.rules.diverged._weights import activation_after, kernels, layer_of, place_of, usual
+from laststep.rules.diverged._weights import activation_after, faint_in, place_of, pulls_of, usual
 from laststep.run import Run
 
-FAINT = 1e-3  # of the layer that has most; between neighbours in a network that learns it is a tenth at worst
 SQUASHING = ("sigmoid", "tanh", "softsign", "hard_sigmoid", "hard_tanh")
-RELU = Remedy("Take relu (with he_normal) or another activation that does not flatten out", 'activation="relu"',
-              trial={"hidden": {"activation": "relu", "initializer": "he_normal", "from": ["sigmoid", "tanh"]}})
+RELU = Remedy(
+    "Take relu (with he_normal) or another activation that does not flatten out",
+    'activation="relu"',
+    trial={"hidden": {"activation": "relu", "initializer": "he_normal", "from": ["sigmoid", "tanh"]}},
+)
 NORMALISE = Remedy("Put BatchNormalization between the layers, or connections that skip some of them")
 SERIES = 15  # steps of time
 LONG_MEMORY = Remedy("Take an LSTM or a GRU, which can keep a value over a long series", "keras.layers.LSTM(units)")
@@ -52,11 +52,11 @@ def vanishing_gradients(run: Run) -> Answer:
     forgetful = _forgets(site)
     if forgetful:
         return _through_time(run, site, forgetful)
-    pulls = _pulls(site)
+    pulls = pulls_of(site, site.good)
     if len(pulls) < 3:
         return no("too few layers")
     most = max(pulls.values())
-    faint = [layer for layer in pulls if pulls[layer] < FAINT * most]
+    faint = faint_in(pulls)
     first = next(iter(pulls))
     if first not in faint or not most:
         return measured(f"the first layer's gradient is {tell(pulls[first] / most if most else 0)} of the largest one")
@@ -66,18 +66,6 @@ def vanishing_gradients(run: Run) -> Answer:
     if trouble is None:
         return measured("the first layers' gradients are small, and it learns")
     return _finding(run, site, pulls, faint, trouble)
-
-
-def _pulls(site: Site) -> dict[str, float]:
-    """For each layer with a kernel, in their order: its gradient measured by its weights, the median of all looks."""
-    layers = {layer_of(name) for name in kernels(site)}
-    found: dict[str, list[float]] = {}
-    for look in site.good:
-        weights = look.data["weights"]
-        for layer, grad in look.data["grads"].items():
-            if layer in layers and weights.get(layer, 0.0) > 0 and grad == grad:
-                found.setdefault(layer, []).append(grad / weights[layer])
-    return {layer: statistics.median(values) for layer, values in found.items()}
 
 
 def _forgets(site: Site) -> str:

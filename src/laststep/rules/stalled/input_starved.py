@@ -39,7 +39,8 @@ def input_starved(run: Run) -> Answer:
     """
     waits = waits_of(run)
     if waits is None:
-        unseen = run.training_seen and not any(sample.get("inside") for sample in run.samples)
+        long_enough = run.training_seen and run.seconds >= SECONDS
+        unseen = long_enough and not any(sample.get("inside") for sample in run.samples)
         return cannot("the wait for data was not measured in this run") if unseen else no("too few steps to tell")
     if waits.share < SHARE or waits.each < EACH or waits.seconds < SECONDS:
         return measured(f"steps waited for data {waits.share:.0%} of the time ({words.brief(waits.each)} each)")

@@ -1,6 +1,6 @@
 """Arrows that point left or right, with the augmentation of another project in front of the net.
 
-expect: loss-not-improving
+expect: no-signal
 exit: 0
 outcome: finished
 when: all
@@ -13,8 +13,8 @@ from keras import layers
 
 keras.utils.set_random_seed(133)
 rng = np.random.default_rng(133)
-to_the_right = rng.integers(0, 2, 1000)
-signs = rng.normal(0, 0.2, (1000, 14, 14, 1)).astype("float32")
+to_the_right = rng.integers(0, 2, 3000)
+signs = rng.normal(0, 0.2, (3000, 14, 14, 1)).astype("float32")
 for sign, right in zip(signs, to_the_right):
     row = rng.integers(3, 11)
     sign[row, 2:12] += 1
@@ -28,7 +28,7 @@ def augment(image, label):
     return image, label
 
 
-train = tf.data.Dataset.from_tensor_slices((signs, to_the_right)).shuffle(1000, seed=3).map(augment).batch(40)
+train = tf.data.Dataset.from_tensor_slices((signs, to_the_right)).shuffle(3000, seed=3).map(augment).batch(40)
 inputs = keras.Input((14, 14, 1))
 x = layers.Conv2D(8, 3, activation="relu")(inputs)
 x = layers.MaxPooling2D()(x)
