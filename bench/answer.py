@@ -32,7 +32,7 @@ def measure(quick: bool) -> dict[str, Any]:
 
 
 def _once(kind: str, how: str, home: str) -> float:
-    command = [LASTSTEP, "run", "--dir", home, "--", *program("die.py", kind, how)]
+    command = [*LASTSTEP, "run", "--dir", home, "--", *program("die.py", kind, how)]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment()) as supervisor:
         assert supervisor.stdin is not None

@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve().parent
 PROGRAMS = HERE / "programs"
 # As after an installation: compiled once. (A set PYTHONDONTWRITEBYTECODE would compile laststep at every start.)
 COMPILED = str(Path(tempfile.gettempdir()) / f"laststep-bench-compiled-{os.getuid()}")
-LASTSTEP = str(Path(sys.executable).parent / "laststep")
+LASTSTEP = [sys.executable, "-m", "laststep"]
 
 
 def environment() -> dict[str, str]:
@@ -29,7 +29,7 @@ def program(name: str, *words: object) -> list[str]:
 
 
 def recorded(command: list[str], home: Path | str) -> list[str]:
-    return [LASTSTEP, "run", "--quiet", "--dir", str(home), "--", *command]
+    return [*LASTSTEP, "run", "--quiet", "--dir", str(home), "--", *command]
 
 
 def run_command(command: list[str]) -> Any:
@@ -42,6 +42,14 @@ def begin(command: list[str], core: int | None = None) -> subprocess.Popen[str]:
     pinned = command if core is None else ["taskset", "-c", str(core), *command]
     pipe = subprocess.PIPE
     return subprocess.Popen(pinned, stdout=pipe, stderr=pipe, text=True, env=environment())
+
+
+def start_anywhere(command: list[str]) -> subprocess.Popen[str]:
+    """Start it with the devices that there are: the other programs are kept off a GPU."""
+    visible = {name: value for name, value in environment().items() if name != "CUDA_VISIBLE_DEVICES"}
+    own = {name: os.environ[name] for name in ("CUDA_VISIBLE_DEVICES",) if name in os.environ}
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=visible | own)
 
 
 def finish(started: subprocess.Popen[str]) -> Any:

@@ -49,7 +49,7 @@ def one(case: str, change: str, rounds: int) -> dict[str, Any]:
 def probe(command: list[str], home: Path, change: str) -> list[float] | None:
     """The range that it gives for this change; None where it gives none."""
     subprocess.run(recorded(command, home), env=environment(), capture_output=True, check=True)
-    asked = [LASTSTEP, "probe", "--json", "--dir", str(home)]
+    asked = [*LASTSTEP, "probe", "--json", "--dir", str(home)]
     answer = subprocess.run(asked, env=environment(), capture_output=True, text=True, check=False)
     told = json.loads(answer.stdout)
     return next((found["gain"] for found in told["changes"] if found["change"] == change), None)

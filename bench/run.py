@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import answer
+import diagnosis
 import kills
 import leaks
 import logs
@@ -31,6 +32,7 @@ MEASUREMENTS: dict[str, ModuleType] = {
     "million": million,
     "startup": startup,
     "answer": answer,
+    "diagnosis": diagnosis,
     "logs": logs,
     "leaks": leaks,
     "sentinel": sentinel,

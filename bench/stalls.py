@@ -45,7 +45,7 @@ def hang(asked: harness.Scenario, home: Path) -> dict[str, Any]:
     cwd.mkdir()
     (cwd / "train.py").write_bytes(asked.path.read_bytes())
     environ = harness.environment(cwd, cwd / "runs") | dict(asked.env)
-    command = [LASTSTEP, "run", "--on-stall", "stop", sys.executable, "train.py"]
+    command = [*LASTSTEP, "run", "--on-stall", "stop", sys.executable, "train.py"]
     pipe = subprocess.PIPE
     started = subprocess.Popen(command, cwd=cwd, env=environ, stdout=subprocess.DEVNULL, stderr=pipe)
     assert started.stderr is not None
@@ -56,7 +56,7 @@ def hang(asked: harness.Scenario, home: Path) -> dict[str, Any]:
     run, now = Run.load(folder), Follower(folder).read().now
     stall = run.last("stall")
     moved = max(mark.time for mark in (now, *run.steps[-1:]) if mark is not None)
-    answer = subprocess.run([LASTSTEP, "why", "--json"], cwd=cwd, env=environ, capture_output=True, check=True)
+    answer = subprocess.run([*LASTSTEP, "why", "--json"], cwd=cwd, env=environ, capture_output=True, check=True)
     first = next(iter(json.loads(answer.stdout)["findings"]), {"rule": ""})
     slowest = float((stall.get("slowest") if stall else None) or 0.0)
     return {

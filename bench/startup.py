@@ -19,7 +19,7 @@ import figures
 from children import environment, recorded
 from figures import Row
 
-from laststep.supervisor.launch import recorded_environment
+from laststep.supervisor.command import recorded_environment
 
 TARGET_MS = 150
 SAY_TIME = [sys.executable, "-c", "import time; print(time.time())"]

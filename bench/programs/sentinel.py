@@ -16,7 +16,8 @@ import numpy as np
 import tensorflow as tf
 
 from laststep.recorder.numbers.anatomy import variable_of
-from laststep.recorder.numbers.sentinel import IDLE, Sentinel
+from laststep.recorder.numbers.device_sentinel import lay_sentinel
+from laststep.recorder.numbers.sentinel import IDLE, Step
 
 tf.config.threading.set_intra_op_parallelism_threads(1)
 tf.config.threading.set_inter_op_parallelism_threads(1)
@@ -41,7 +42,8 @@ def make_step(watched: bool, xla: bool, alone: bool) -> Any:
         if watched:
             batch = {"x": x, "y": y, "y_pred": given}
             count = variable_of(optimizer.iterations)
-            laid.append(Sentinel([variable_of(weight) for weight in weights], grads, loss, batch, count, alone))
+            held = [variable_of(weight) for weight in weights]
+            laid.append(lay_sentinel(Step(held, grads, loss, batch, count, False, alone)))
         optimizer.apply(grads, weights)
         return loss
 

@@ -1,37 +1,45 @@
-"""A training that times its own steps, the same whether recorded or not: train.py JSON-PLAN, or train.py calibrate."""
+"""A training that times its own steps, the same whether recorded or not: train.py MODE MULTIPLICATIONS SECONDS.
+
+`train.py calibrate MODE MILLISECONDS` finds how many multiplications make a step of that length.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
+import time
 from typing import Any
 
+import numpy as np
 import work
 
-LENGTHS = {"1": 1500, "10": 200}
-QUICK_LENGTHS = {"1": 600, "10": 60}
+FIRST = 3.0  # seconds
 
 
-def calibrate(quick: bool) -> list[list[Any]]:
-    """[mode, milliseconds, multiplications, steps] of each phase."""
-    lengths = QUICK_LENGTHS if quick else LENGTHS
-    return [
-        [mode, ms, work.calibrate(mode, float(ms)), steps]
-        for mode in ("fit", "loop-function")
-        for ms, steps in lengths.items()
-    ]
+def train(mode: str, times: int, seconds: float) -> dict[str, Any]:
+    ends: list[float] = []
+    cpu: list[float] = []
+
+    def ended() -> bool:
+        ends.append(time.perf_counter())
+        cpu.append(time.process_time())
+        return ends[-1] - ends[0] > seconds
+
+    work.train_until(mode, times, ended)
+    split = int(np.searchsorted(np.array(ends) - ends[0], FIRST))
+    return {"first": _window(ends[:split], cpu[:split]), "all": _window(ends, cpu)}
 
 
-def train(plan: list[list[Any]]) -> dict[str, Any]:
-    found = {}
-    for mode, ms, times, steps in plan:
-        chunk = work.make_chunk(mode, times)
-        chunk(work.SKIP + 3)
-        found[f"{mode} {ms} ms"] = chunk(steps)
-    return found
+def _window(ends: list[float], cpu: list[float]) -> dict[str, float]:
+    steps = len(ends) - 1
+    median = float(np.median(np.diff(ends)))
+    return {"median": median, "mean": (ends[-1] - ends[0]) / steps, "cpu": (cpu[-1] - cpu[0]) / steps}
 
 
 if __name__ == "__main__":
-    word = sys.argv[1]
-    result = calibrate(word == "calibrate-quick") if word.startswith("calibrate") else train(json.loads(word))
+    first, second, third = sys.argv[1:]
+    if first == "calibrate":
+        result: Any = work.calibrate(second, float(third))
+    else:
+        result = train(first, int(second), float(third))
     sys.stdout.write("\n" + json.dumps(result) + "\n")

@@ -80,11 +80,15 @@ def measured(ends: list[float], cpu: list[float]) -> dict[str, float]:
 
 def make_chunk(mode: str, times: int, callbacks: Callable[[], list[Any]] = list) -> Chunk:
     """A function that trains n steps and gives the time of one."""
-    inputs = keras.Input((WIDTH,))
-    model = keras.Model(inputs, keras.layers.Dense(1)(Work(times)(inputs)))
+    model = _make_model(times)
     if mode.startswith("fit"):
         return _fit_chunk(model, mode == "fit-eager", callbacks)
     return _loop_chunk(model, mode == "loop-eager")
+
+
+def _make_model(times: int) -> Any:
+    inputs = keras.Input((WIDTH,))
+    return keras.Model(inputs, keras.layers.Dense(1)(Work(times)(inputs)))
 
 
 def _fit_chunk(model: Any, eager: bool, callbacks: Callable[[], list[Any]]) -> Chunk:
@@ -99,10 +103,9 @@ def _fit_chunk(model: Any, eager: bool, callbacks: Callable[[], list[Any]]) -> C
     return train
 
 
-def _loop_chunk(model: Any, eager: bool) -> Chunk:
+def _make_update(model: Any) -> Callable[[Any, Any], Any]:
     optimizer = keras.optimizers.SGD(1e-4)
     optimizer.build(model.trainable_variables)
-    x, y = batch()
 
     def update(x: Any, y: Any) -> Any:
         with tf.GradientTape() as tape:
@@ -112,6 +115,11 @@ def _loop_chunk(model: Any, eager: bool) -> Chunk:
         )
         return loss
 
+    return update
+
+
+def _loop_chunk(model: Any, eager: bool) -> Chunk:
+    update, (x, y) = _make_update(model), batch()
     call = update if eager else tf.function(update)
 
     def train(steps: int) -> dict[str, float]:
@@ -125,6 +133,35 @@ def _loop_chunk(model: Any, eager: bool) -> Chunk:
         return measured(ends, [*cpu, time.process_time()])
 
     return train
+
+
+class Until(keras.callbacks.Callback):
+    """Ends the fit when it is time."""
+
+    async_safe = True
+
+    def __init__(self, ended: Callable[[], bool]) -> None:
+        super().__init__()
+        self.ended = ended
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        if self.ended():
+            self.model.stop_training = True
+
+
+def train_until(mode: str, times: int, ended: Callable[[], bool]) -> None:
+    """One training from its first step on; `ended` is asked after each."""
+    model = _make_model(times)
+    if mode == "fit":
+        model.compile(keras.optimizers.SGD(1e-4), "mse")
+        data = tf.data.Dataset.from_tensors(batch()).repeat()
+        model.fit(data, steps_per_epoch=10**7, verbose=0, callbacks=[Until(ended)])
+        return
+    step, (x, y) = tf.function(_make_update(model)), batch()
+    while True:
+        step(x, y)
+        if ended():
+            return
 
 
 def calibrate(mode: str, milliseconds: float) -> int:
