@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest -n 3 --dist loadgroup
 DEMOS := early-stop-swallowed exploding-loss crash-in-native-code
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test-fast test test-all lint bench docs
+.PHONY: help setup demo test-fast test test-all fuzz lint bench docs
 
 help:
 	@echo "make demo        three small trainings die in three ways; read why (about two minutes, most of it the install)"
@@ -15,8 +15,9 @@ help:
 	@echo "make test-fast   the tests that need no TensorFlow (under 2 minutes)"
 	@echo "make test        all tests but the longest"
 	@echo "make test-all    all tests"
+	@echo "make fuzz        spoiled folders, logs and profiles for three minutes; SECONDS=600 SEED=1 make fuzz"
 	@echo "make lint        ruff and mypy"
-	@echo "make bench       what recording costs, measured: a table and JSON"
+	@echo "make bench       what recording costs, measured: a table and JSON; on a GPU too where there is one"
 	@echo "make docs        the pages and tables that are generated from the code"
 
 setup: .venv/.setup
@@ -55,12 +56,16 @@ test: .venv/.setup
 test-all: .venv/.setup
 	@$(PYTEST)
 
+fuzz: .venv/.setup
+	@$(BIN)/python -m tests.fuzz --seconds $(or $(SECONDS),180) $(if $(SEED),--seed $(SEED))
+
 lint: .venv/.setup
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy --strict src
 
 bench: .venv/.setup
 	@$(BIN)/python bench/run.py
+	@$(BIN)/python bench/gpu.py
 
 docs: .venv/.setup
 	@$(BIN)/python docs/generate.py
