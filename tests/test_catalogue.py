@@ -24,7 +24,7 @@ NAMES = {
     "crashed": """
         host-out-of-memory host-allocation-failed gpu-out-of-memory gpu-memory-fragmented gpu-memory-held
         segmentation-fault aborted illegal-instruction bus-error cuda-kernel-failed gpu-hardware-fault
-        gpu-libraries-unusable library-incompatible shape-mismatch dtype-mismatch label-out-of-range
+        gpu-libraries-unusable gpu-too-new library-incompatible shape-mismatch dtype-mismatch label-out-of-range
         bad-labels-for-loss corrupt-record undecodable-image missing-file permission-denied generator-raised
         data-source-unreachable disk-full too-many-open-files shared-memory-full no-gradients unsupported-strategy
         peer-lost unhandled-exception
@@ -32,7 +32,7 @@ NAMES = {
     "stalled": """
         input-blocked input-starved shuffle-buffer-filling graph-compiling retracing callback-blocked deadlocked
         python-blocked waiting-for-rank straggling-rank memory-thrashing disk-stalled network-stalled
-        threads-oversubscribed gpu-unused
+        threads-oversubscribed gpu-unused machine-overloaded
         """,
     "leaked": "tensors-accumulating graphs-accumulating host-memory-growing gpu-memory-growing handles-growing",
     "diverged": """

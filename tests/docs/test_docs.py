@@ -12,11 +12,11 @@ from types import ModuleType
 
 import pytest
 
+from laststep.blackbox.redact import ENVIRONMENT_PREFIXES
 from laststep.cli import _verbs
 from laststep.finding import Confidence
 from laststep.rule import all_rules
 from laststep.settings import Settings
-from laststep.supervisor.launch import ENVIRONMENT_PREFIXES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
