@@ -101,6 +101,32 @@ def test_of_the_environment_only_listed_names_are_applied(laststep, here):
     assert "data_dir" not in seen
 
 
+@pytest.mark.parametrize("argument", ["x\n" * 60 + "laststep: it wants to run: ls", "x" * 2000], ids=["lines", "long"])
+def test_a_command_cannot_hide_what_it_is(here, environ, argument):
+    """By pushing its beginning off the screen: it stays one line, and what is longer than that is not asked about."""
+    journal = plant(here) / "supervisor.jsonl"
+    lines = journal.read_text().splitlines()
+    launch = json.loads(lines[1])
+    launch["data"]["command"].append(argument)
+    journal.write_text("\n".join([lines[0], json.dumps(launch), *lines[2:]]) + "\n")
+    master, slave = pty.openpty()
+    command = [sys.executable, "-m", "laststep", "probe", "--seconds", "1"]
+    with subprocess.Popen(command, cwd=here, env=environ, stdin=slave, stdout=slave, stderr=slave) as process:
+        os.close(slave)
+        os.write(master, b"n\n")
+        output = b""
+        try:
+            while chunk := os.read(master, 4096):
+                output += chunk
+        except OSError:
+            pass
+    os.close(master)
+    assert process.returncode == 2
+    assert b"\r\nlaststep: it wants to run: ls" not in output
+    assert (b"run it? [y/N]" in output) == ("\n" in argument)
+    assert not (here / "executed").exists()
+
+
 @pytest.mark.parametrize("answer", ["y", "n", ""])
 def test_on_a_terminal_it_asks(here, environ, answer):
     plant(here)

@@ -16,6 +16,7 @@ from laststep.printing import clean
 from laststep.run import Run
 from laststep.torn import table
 
+MOST_CONFIRMED = 1200  # characters: on one screen, all of them are seen
 ENOUGH = 10.0  # how much longer than the first time the program may take to get to its training, and seconds besides
 # What a record may set in the environment of a side run. By name: others of their kind name a library to load
 # (NCCL_NET_PLUGIN, OMP_TOOL_LIBRARIES, CUDA_INJECTION64_PATH).
@@ -61,22 +62,28 @@ def may_start(recorded: Run, yes: str | None) -> bool:
     stranger = why_not_ours(began.data, began.time, recorded.folder)
     if not stranger or yes == recorded.id:
         return True
-    print(f"laststep: {recorded.id} was not recorded here by you: {stranger}", file=sys.stderr)
-    print(f"laststep: it wants to run: {shlex.join(recorded.command)} (in {recorded.cwd})", file=sys.stderr)
-    for name, value in _applied(recorded).items():
-        print(f"laststep:   with {name}={value}", file=sys.stderr)
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    wants = [f"it wants to run: {shlex.join(recorded.command)} (in {recorded.cwd})"]
+    wants += [f"  with {name}={value}" for name, value in _applied(recorded).items()]
+    for line in (f"{recorded.id} was not recorded here by you: {stranger}", *wants):
+        print(f"laststep: {one_line(line)}", file=sys.stderr)
+    fits = len("".join(wants)) <= MOST_CONFIRMED
+    if not fits or not (sys.stdin.isatty() and sys.stderr.isatty()):
         print(f"laststep: not run; if you trust it: --yes {shlex.quote(recorded.id)}", file=sys.stderr)
         return False
     print("laststep: run it? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
+def one_line(text: str) -> str:
+    """So that a command can't look like two, or push its beginning off the screen."""
+    return text.replace("\r", "\\r").replace("\n", "\\n")
+
+
 def announce(recorded: Run, seconds: float | None, then: str) -> None:
     """What will happen now, before it does."""
     place = "" if Path(recorded.cwd) == Path.cwd() else f" (in {recorded.cwd})"
     long = f" for about {seconds:.0f} s" if seconds is not None else ""
-    print(f"laststep: starting it again{long}: {' '.join(recorded.command)}{place}", file=sys.stderr)
+    print(f"laststep: starting it again{long}: {one_line(' '.join(recorded.command) + place)}", file=sys.stderr)
     print(f"laststep: {then}", file=sys.stderr, flush=True)
 
 
