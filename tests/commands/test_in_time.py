@@ -106,6 +106,21 @@ def test_an_answer_that_takes_too_long_says_where_there_is_more():
     assert "more: laststep why the-run" in result.stderr
 
 
+def test_a_terminal_that_takes_nothing_keeps_nobody_waiting():
+    """Ctrl-S, or a pager that is not read on: neither the answer nor the line about it can be written."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    try:
+        while os.write(writing, b"x" * 65536):
+            pass
+    except BlockingIOError:
+        os.set_blocking(writing, True)
+    result = subprocess.run([sys.executable, "-c", ENDLESS, "budget"], stderr=writing, capture_output=False, timeout=20)
+    assert result.returncode == 7
+    os.close(reading)
+    os.close(writing)
+
+
 def test_a_run_of_many_fits_gives_the_shell_back(here: Path, environ: dict[str, str]):
     (here / "many.py").write_text(MANY_FITS)
     command = [sys.executable, "-m", "laststep", "run", "python", "many.py"]

@@ -21,11 +21,13 @@ def at_most(seconds: float) -> Iterator[None]:
         signal.sigwait(pending)
     wanted = [number for number in ENDS if signal.getsignal(number) != signal.SIG_IGN]
     before = {number: signal.signal(number, _interrupt) for number in (*wanted, signal.SIGALRM)}
-    mask = signal.pthread_sigmask(signal.SIG_UNBLOCK, before)
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])
     try:
         signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, before)
         yield
     finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, before)
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for number, handler in before.items():

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MOST_RESTARTS = 3
 RULES_SECONDS, ANSWER_SECONDS = 3.0, 5.0  # a usual answer takes less than one
-TIDY_SECONDS = 5.0
+TIDY_SECONDS, LATE_SECONDS = 5.0, 1.0
 
 Told = Callable[[Path], str]  # a run folder → what is said after the end
 Asked = dict[str, str] | None  # of the recorder, beyond recording
@@ -145,7 +145,9 @@ def speak(told: Told, folder: Path) -> None:
             say(page if page is not None else f"laststep: no answer could be made ({trouble})\n")
     except Interrupted as stop:
         if str(stop) == "SIGALRM":
-            say(f"laststep: the answer takes longer than {ANSWER_SECONDS:.0f} s; more: laststep why {folder.name}\n")
+            late = f"laststep: the answer takes longer than {ANSWER_SECONDS:.0f} s; more: laststep why {folder.name}\n"
+            with contextlib.suppress(Interrupted), at_most(LATE_SECONDS):  # it may be the terminal that takes nothing
+                say(late)
 
 
 def start_again(supervisor: Supervisor, folder: Path) -> None:
