@@ -133,6 +133,16 @@ def test_tensorflow_is_not_asked_while_no_step_goes_by(clock: Clock) -> None:
     assert reader._has_moved(1)
 
 
+def test_in_a_forked_child_tensorflow_is_not_asked(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which ends as a program does, and has none of TensorFlow's threads."""
+    monkeypatch.setattr(state, "current", None)  # as after a fork
+    reader = Reader()
+    sentinel = Sentinel(answer(count=0))
+    reader.sites.append((site, sentinel))  # type: ignore[arg-type]
+    reader._finish()
+    assert len(sentinel.answers) == 1
+
+
 def test_at_the_end_all_is_taken_without_rests(
     recorder: state.Recorder, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -136,6 +136,8 @@ class Reader:
 
     def _finish(self) -> None:
         """At the interpreter's end: the thread rests for good, and what was answered last is read."""
+        if state.current is None:  # a forked child: TensorFlow must not be asked there
+            return
         slices.rest_no_more()
         if self._stop.locked():
             self._stop.release()

@@ -199,9 +199,9 @@ class Sentinel:
         asked = tf.not_equal(self.gate.read(), IDLE)
         # A bad step that comes before the last answer was read does not wipe it out.
         unread = tf.where(asked, NONE, self.out.read()[: self.size])
-        self.out.write(tf.concat([measured, unread], 0))
-        self._keep_batch(tf)
-        with tf.control_dependencies([asked]):  # of variables that are found by name TensorFlow keeps no order
+        written = [self.out.write(tf.concat([measured, unread], 0)), *self._keep_batch(tf)]
+        # Of variables that are found by name TensorFlow keeps no order: the answer stands before it is said to.
+        with tf.control_dependencies([asked, *written]):
             self.gate.write(tf.constant(IDLE))
         return 0
 
@@ -213,14 +213,15 @@ class Sentinel:
         bad = tf.cast(tf.logical_not(tf.math.is_finite(tf.add_n([total, *norms]))), "float32")
         return tf.concat([tf.stack([bad, total, at, *norms]), *lively], 0)
 
-    def _keep_batch(self, tf: Any) -> None:
+    def _keep_batch(self, tf: Any) -> list[Any]:
+        """The operations that do it."""
+        written = []
         for name, held in self.kept.items():
             tensor = self._batch[name]
             small = tf.size(tensor, out_type="int64") * tensor.dtype.size <= MOST_BATCH
-            if self.in_xla or tensor.shape.is_fully_defined():
-                held.write(tensor)
-            else:
-                held.write(tensor[: tf.where(small, tf.shape(tensor)[0], 0)])
+            is_whole = self.in_xla or tensor.shape.is_fully_defined()
+            written.append(held.write(tensor if is_whole else tensor[: tf.where(small, tf.shape(tensor)[0], 0)]))
+        return written
 
     def _keep_weights(self, tf: Any, bad: Any) -> None:
         """Those that the bad step started from: it has updated none yet. What is kept is not copied, but replaced."""
