@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from laststep.supervisor.program import CannotExec, Program, Start
+
 PYTHON = sys.executable
 LASTSTEP = [PYTHON, "-m", "laststep", "run", "--quiet"]
 ENDS = "print('ran'); raise SystemExit(7)"
@@ -84,3 +86,12 @@ def test_no_memory_to_spare(tmp_path: Path) -> None:
     for megabytes in (40, 80):
         bare, recorded = both(tmp_path, ENDS, resource.RLIMIT_AS, megabytes << 20)
         assert recorded == bare == (b"ran\n", 7)
+
+
+def test_a_terminal_that_cannot_be_given_is_no_fault_of_the_command() -> None:
+    """What the system refuses us is a reason to run without us; only exec says that there is no such command."""
+    with open(os.devnull) as no_terminal, pytest.raises(OSError, match="unavailable") as refused:
+        Program(Start([PYTHON, "-c", "1"], dict(os.environ), terminal=no_terminal.fileno()))
+    assert not isinstance(refused.value, CannotExec)
+    with pytest.raises(CannotExec):
+        Program(Start(["/no/such/command"], dict(os.environ)))

@@ -17,6 +17,7 @@ from laststep.supervisor.streams import close_all_but
 
 PID = struct.Struct("i")
 ANSWER_SECONDS = 1.0
+NOT_WITH_US = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)  # alone the program may still be started
 # What the monitor is asked for: who is in the foreground of the program's terminal.
 PROGRAM_IN_FRONT, PROGRAM_BEHIND = signal.SIGUSR1, signal.SIGUSR2
 DONE = 0  # in the monitor's reports; all other bytes are signals that stopped the program
@@ -59,8 +60,7 @@ class Program:
         if said or not self.pid:
             os.waitpid(self.child, 0)
             number = PID.unpack(said)[0] if len(said) == PID.size else errno.EAGAIN
-            kind = OSError if number in (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE) else CannotExec
-            raise kind(number, os.strerror(number))
+            raise (OSError if number in NOT_WITH_US else CannotExec)(number, os.strerror(number))
         os.set_blocking(self._reports, False)
         self._stops: list[int] = []
 
@@ -111,10 +111,10 @@ def _run_child(start: Start, report: int, trouble: int) -> NoReturn:
         if report >= 0:
             _Monitor(start, report, trouble).run()
         _become(start)
-    except OSError as error:
+    except CannotExec as error:
         os.write(trouble, PID.pack(error.errno or errno.EIO))
     except BaseException:  # noqa: BLE001 - a forked copy of the supervisor must never run on as the supervisor
-        os.write(trouble, PID.pack(errno.EIO))
+        os.write(trouble, PID.pack(errno.EAGAIN))
     finally:
         os._exit(127)
     raise AssertionError
@@ -130,7 +130,10 @@ def _become(start: Start) -> None:
     if start.ignores_children:
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_SETMASK, start.mask)
-    os.execvpe(start.command[0], start.command, start.environ)
+    try:
+        os.execvpe(start.command[0], start.command, start.environ)
+    except OSError as error:
+        raise CannotExec(*error.args) from error
 
 
 class _Monitor:
@@ -161,7 +164,7 @@ class _Monitor:
             _, status = os.waitpid(self.pid, os.WUNTRACED)
             if not os.WIFSTOPPED(status):
                 break
-            os.write(self._report, bytes([os.WSTOPSIG(status)]))
+            self._tell(os.WSTOPSIG(status))
             if os.getppid() == self._supervisor:
                 os.kill(self._supervisor, signal.SIGCHLD)
         self._move(to_front=False)  # what is left of the program's group is not hung up with us
@@ -177,7 +180,10 @@ class _Monitor:
             os.tcsetpgrp(self._terminal, self._front if to_front else os.getpgrp())
         except OSError:  # the terminal is gone
             pass
+        self._tell(DONE)
+
+    def _tell(self, byte: int) -> None:
         try:
-            os.write(self._report, bytes([DONE]))
-        except OSError:  # and so is the supervisor
+            os.write(self._report, bytes([byte]))
+        except OSError:  # the supervisor is gone
             pass
