@@ -85,5 +85,10 @@ def test_a_folder_that_goes_away_never_raises_and_closes_nobody_elses_file(tmp_p
         os.close(fd)
 
 
+def test_a_folder_that_is_gone_already_never_raises(tmp_path: Path) -> None:
+    writer = ConsoleWriter(tmp_path / "gone" / "console")
+    writer.write(b"x")
+
+
 def test_without_a_file_it_is_empty(tmp_path: Path) -> None:
     assert read_console(tmp_path / "console") == b""

@@ -160,6 +160,20 @@ def test_a_relay_that_dies_is_replaced() -> None:
     assert seen == b"".join(b"%d\n" % i for i in range(30))
 
 
+def test_without_any_relay_the_output_still_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None can be had any more: a pipe that nobody reads would hold the program up for ever."""
+    no_second = "from laststep.supervisor import launch; launch.MOST_RELAYS = 1"
+    starts = f"import sys; {no_second}\nfrom laststep.cli import main; sys.exit(main())"
+    monkeypatch.setattr(sys.modules[__name__], "LASTSTEP", [PYTHON, "-c", starts, "run", "--quiet"])
+    code = "import os; print(os.getpid(), flush=True); os.read(0, 1)\nfor i in range(30000): print(i)\nexit(3)"
+    running = Running(code, recorded=True)
+    (relay,) = relays_of(running.process.pid, running.program)
+    os.kill(relay, signal.SIGKILL)
+    time.sleep(0.3)
+    assert relays_of(running.process.pid, running.program) == []
+    assert running.end() == (b"".join(b"%d\n" % i for i in range(30000)), 3)
+
+
 def test_a_signal_for_the_group_is_known_after_a_relay_was_replaced() -> None:
     running = Running(SEES, recorded=True)
     for relay in relays_of(running.process.pid, running.program):

@@ -17,7 +17,10 @@ class ConsoleWriter:
     def __init__(self, path: Path | str) -> None:
         self._path = str(path)
         self._size = 0
-        self._fd = self._open()
+        try:
+            self._fd = self._open()
+        except OSError:  # the folder is gone, or there is no room for a file: the output is passed on all the same
+            self._fd = -1
 
     def _open(self) -> int:
         return os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 FEW_PROCESSES = 64
 MOST_RELAYS = 100  # one that dies at once must not keep us busy for ever
+LAST_OUTPUT_SECONDS = 5.0
 ELAPSED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # never set back
 # These end nobody by default: no news.
 HARMLESS = {signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH}
@@ -51,11 +53,12 @@ class Supervisor:
         self.command = full_command(command)
         self.folder = folder
         self._asked = dict(asked or {}) | _asked_by(settings or Settings())
-        self._old_mask: set[signal.Signals | int] = set()
+        self._old_mask: set[signal.Signals | int] = signal.pthread_sigmask(signal.SIG_BLOCK, [])
         self._children_ignored = signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN
         self._streams: list[streams.Stream] = []
         self._relay: Relay | None = None
         self._relays = 0
+        self._copiers: list[threading.Thread] = []  # in place of a relay
         self._program: Program | None = None
         self._autopsy: Autopsy | None = None
         self._watcher: Watcher | None = None
@@ -194,6 +197,8 @@ class Supervisor:
             stream.close_given()
         if self._relay is not None:
             self._relay.finish()
+        for copier in self._copiers:
+            copier.join(LAST_OUTPUT_SECONDS)
         if terminal.is_in_front(0):
             terminal.type_ahead(0, unread)
 
@@ -232,7 +237,24 @@ class Supervisor:
             if self._relay.is_dead():
                 self._relays += 1
                 self._relay = attempt(self._relay.again)[0] if self._relays < MOST_RELAYS else None
+                if self._relay is None:
+                    self._go_on_without_relay()
         self._reap_strangers()
+
+    def _go_on_without_relay(self) -> None:
+        """A pipe that nobody reads would hold the program up for ever."""
+        from laststep.supervisor.pump import copy_plainly
+
+        for stream in self._streams:
+            if stream.takes_input:  # the dead relay may have left the user's terminal raw
+                terminal.set_modes(0, terminal.get_modes(stream.give))
+            if stream.read >= 0 and stream.kind != "file":
+                copier = threading.Thread(target=copy_plainly, args=(stream,), daemon=True)
+                _, trouble = attempt(copier.start)
+                if trouble:
+                    stream.close()
+                else:
+                    self._copiers.append(copier)
 
     def _reap_strangers(self) -> None:
         """As the first process of a container we inherit orphans: none may stay behind as a zombie."""

@@ -44,6 +44,21 @@ def relay_until_end(streams: list[Stream], console: Path, asked: int, tell: int,
     raise AssertionError
 
 
+def copy_plainly(stream: Stream) -> None:
+    """Where no relay can be had any more, in a thread of the supervisor: nothing is kept, and the program goes on."""
+    while True:
+        try:
+            chunk = os.read(stream.read, CHUNK)
+        except BlockingIOError:
+            select.select([stream.read], [], [])
+            continue
+        except OSError:  # the last writer closed the terminal
+            break
+        if not chunk or not _write_all(stream.out, chunk):
+            break
+    stream.close()
+
+
 def _rename() -> None:
     """Another name than the supervisor's: `killall laststep` is for that one, and through it for the program."""
     try:
@@ -157,8 +172,8 @@ class _Pump:
             pass
 
     def _watch_program(self) -> None:
+        """Until the supervisor says that it runs: a SIGCONT is lost that comes before the stop it is for."""
         if self._watched and not is_stopped(self._watched) and os.getppid() == self._supervisor:
-            self._watched = 0
             os.kill(self._supervisor, signal.SIGCONT)
 
     def _read_keys(self) -> bytes:
