@@ -43,21 +43,26 @@ class Broke(AssertionError):
 
 
 class Meter:
-    """What reading takes: processor time and the most memory, without what making the case took."""
+    """What reading takes: processor time and memory, without what making the case took, or tests before it hold."""
 
-    began = 0.0
+    began, held = 0.0, 0
 
     def start(self) -> None:
-        """Each case has a peak of its own; where the kernel can't forget one, that of all before counts for each."""
+        """Each case has a peak of its own; where the kernel can't forget one, only a higher one is seen."""
         gc.collect()  # a command reads one run; what the case before left in cycles is not this one's
         with contextlib.suppress(OSError):
             Path("/proc/self/clear_refs").write_text("5")
+        self.held = self._peak()
         self.began = time.process_time()
 
     def seconds(self) -> float:
         return time.process_time() - self.began
 
     def megabytes(self) -> int:
+        return self._peak() - self.held
+
+    @staticmethod
+    def _peak() -> int:
         with contextlib.suppress(OSError):
             return int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) >> 10
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10

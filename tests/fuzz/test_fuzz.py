@@ -63,6 +63,13 @@ def test_it_notices_an_error_and_a_leak_of_control_characters(tmp_path: Path, mo
     assert printing.clean(EVIL) != EVIL
 
 
+def test_it_notices_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cases, "CASES", {cases.of_a_log: 1})
+    monkeypatch.setattr(cases, "mutated_bytes", lambda rng, content: content + b"x" * (100 << 20))
+    monkeypatch.setattr(cases, "MEGABYTES", 50)
+    assert "MB" in cases.run_case("short:1", tmp_path / "here")["broke"]
+
+
 def test_a_seed_is_a_case(tmp_path: Path) -> None:
     one, other = (cases.run_case("again:3", tmp_path / name) for name in ("a", "b"))
     assert (one["case"], one["did"], one["broke"]) == (other["case"], other["did"], other["broke"])
