@@ -11,11 +11,11 @@ from typing import Any
 
 from figures import Row
 
-from laststep.blackbox.steps import Step
-from laststep.diagnose import diagnose
-from laststep.event import Event
+from laststep.record.run import Run
+from laststep.record.steps import Step
+from laststep.record.untyped import untyped
 from laststep.reports import json, terminal
-from laststep.run import Run
+from laststep.rules.diagnose import diagnose
 
 SIZES = (10, 1_000, 100_000)
 TARGET_SECONDS, TARGET_GROWTH = 5.0, 2.0
@@ -70,7 +70,7 @@ KINDS: dict[str, Callable[[int], Part]] = {"fits": _fits, "epochs": _epochs, "fa
 def _run(part: Part, steps: int) -> Run:
     ends: Part = [("run", {"command": ["python", "train.py"], "cwd": "/p", "host": "h"}), ("recorder", {})]
     recorded = [*ends, *part, ("end", {"code": 1, "signal": None, "seconds": 60.0})]
-    events = tuple(Event(1000.0 + n * 1e-3, kind, data, SOURCE) for n, (kind, data) in enumerate(recorded))
+    events = tuple(untyped(1000.0 + n * 1e-3, kind, data, SOURCE) for n, (kind, data) in enumerate(recorded))
     done = [Step(n, 1000.0 + n * 1e-3, 1e-3, 1e-4, 1.0, 0.5, 0, n, 1) for n in range(1, min(steps, 65_536) + 1)]
     return Run(id="bench", events=events, steps=done)
 

@@ -23,9 +23,9 @@ from typing import Any
 from children import environment, program, recorded
 from figures import Row
 
-from laststep.blackbox.folder import SUPERVISOR_JOURNAL, list_runs
-from laststep.blackbox.journal import JournalWriter
-from laststep.run import DamagedRun, Run
+from laststep.record.folder import SUPERVISOR_JOURNAL, list_runs
+from laststep.record.journal import JournalWriter
+from laststep.record.run import DamagedRun, Run
 
 NUMBER = struct.Struct("<Q")
 NEWEST = 65535  # of the newest 65,536 one may be in the middle of being written

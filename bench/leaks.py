@@ -21,10 +21,10 @@ from typing import Any
 from children import PROGRAMS, environment, program, recorded
 from figures import Row
 
-from laststep.blackbox.folder import list_runs
-from laststep.diagnose import diagnose
-from laststep.rules._leaks import find_leak
-from laststep.run import Run
+from laststep.analysis.leaks import find_leak
+from laststep.record.folder import list_runs
+from laststep.record.run import Run
+from laststep.rules.diagnose import diagnose
 
 LIMIT = 500  # MB
 ROOM = 470  # of it, for what the program takes

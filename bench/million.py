@@ -10,8 +10,8 @@ from typing import Any
 from children import program, recorded, run_command
 from figures import Row
 
-from laststep.blackbox.folder import list_runs, size_of
-from laststep.run import Run
+from laststep.record.folder import list_runs, size_of
+from laststep.record.run import Run
 
 TARGET = 64_000_000
 

@@ -18,12 +18,12 @@ import kills
 import leaks
 import logs
 import million
-import probe
 import sentinel
 import stalls
 import startup
 import steps_inside
 import steps_process
+import tune
 from figures import Row
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -36,7 +36,7 @@ MEASUREMENTS: dict[str, ModuleType] = {
     "logs": logs,
     "leaks": leaks,
     "sentinel": sentinel,
-    "probe": probe,
+    "tune": tune,
     "stalls": stalls,
     "steps-process": steps_process,
     "steps-inside": steps_inside,

@@ -19,13 +19,12 @@ from typing import Any
 from children import LASTSTEP
 from figures import Row
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import harness
-
-from laststep.blackbox.folder import list_runs
-from laststep.blackbox.follow import Follower
-from laststep.run import Run
+from laststep.record.folder import list_runs
+from laststep.record.follow import Follower
+from laststep.record.run import Run
+from tests import harness
 
 AT_ONCE = 4  # a program that hangs leaves its core to the others
 FLOOR, TIMES, CAUSE = 10.0, 5.0, 5.0

@@ -7,7 +7,7 @@ import sys
 import textwrap
 from pathlib import Path
 
-from laststep.rule import HEADINGS, SYMPTOMS, Rule, all_rules
+from laststep.rules.rule import HEADINGS, SYMPTOMS, Rule, all_rules
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "rules"

@@ -7,10 +7,10 @@ import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import harness
 import pytest
 
 from laststep.recorder import guard
+from tests import harness
 
 
 @pytest.fixture(scope="session")

@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from laststep.blackbox.journal import read_journal
-from laststep.event import Event
+from laststep.record.event import Event
+from laststep.record.journal import read_journal
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 LASTSTEP = [sys.executable, "-m", "laststep"]

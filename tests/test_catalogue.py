@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-from harness import all_scenarios, read_scenario
 
-from laststep.rule import HEADINGS, SYMPTOMS, Rule, all_rules
+from laststep.rules.rule import HEADINGS, SYMPTOMS, Rule, all_rules
+from tests.harness import all_scenarios, read_scenario
 
 MOST_LINES = 150
 RECORDED = Path(__file__).parent / "recorded"

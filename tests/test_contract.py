@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from harness import Ran, Scenario, all_scenarios, run_program, scenario, steady
+
+from tests.harness import Ran, Scenario, all_scenarios, run_program, scenario, steady
 
 pytestmark = pytest.mark.slow
 

@@ -7,9 +7,9 @@ import sys
 import time
 from pathlib import Path
 
-from laststep.blackbox.folder import find_run
-from laststep.diagnose import diagnose
-from laststep.run import Run
+from laststep.record.folder import find_run
+from laststep.record.run import Run
+from laststep.rules.diagnose import diagnose
 
 
 def script(folder: Path, code: str) -> subprocess.CompletedProcess[str]:

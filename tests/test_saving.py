@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from harness import Ran, Scenario, scenario
 
 from laststep.commands.run import split
 from laststep.recorder import saving, state
+from tests.harness import Ran, Scenario, scenario
 
 RunIt = Callable[[Scenario], Ran]
 

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from harness import Ran, Scenario, all_scenarios
 
-from laststep.diagnose import diagnose
-from laststep.finding import Confidence
-from laststep.logs.read import read_story
-from laststep.rule import SYMPTOMS, all_rules
-from laststep.run import Run
+from laststep.analysis.finding import Confidence
+from laststep.logs.read import read_story, run_of_log
+from laststep.rules.diagnose import diagnose
+from laststep.rules.rule import SYMPTOMS, all_rules
+from tests.harness import Ran, Scenario, all_scenarios
 
 pytestmark = pytest.mark.slow
 
@@ -100,7 +99,7 @@ LOOKS_LIKE = {"corrupt_record__model": "missing-file", "stopped_on_nan__home_mad
 def test_a_log_alone_never_says_another_cause(asked: Scenario, ran: Ran) -> None:
     """What it printed, read as a bare log: the same cause, a part of it, or none."""
     story = read_story(io.BytesIO(ran.stdout + ran.own_stderr))
-    found = [finding.rule for finding in diagnose(Run.of_log(story, asked.name)).findings]
+    found = [finding.rule for finding in diagnose(run_of_log(story, asked.name)).findings]
     known = {finding["rule"] for finding in ran.why["findings"]} | {asked.expect, LOOKS_LIKE.get(asked.name)}
     assert not found or found[0] in known | {"unhandled-exception"}
 

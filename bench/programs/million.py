@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import laststep
-from laststep.blackbox.folder import size_of
+from laststep.record.folder import size_of
 from laststep.recorder import state
 from laststep.recorder.probes.keras_fit import Callback
 

@@ -1,4 +1,4 @@
-"""A fit whose input is slow in one way, as it is or as `laststep probe` advises: pipelines.py CASE [changed]."""
+"""A fit whose input is slow in one way, as it is or as `laststep tune` advises: pipelines.py CASE [changed]."""
 
 from __future__ import annotations
 
@@ -29,9 +29,11 @@ def examples(count: int, *shape: int) -> tf.data.Dataset:
 
 def waits(x, y):
     """Python that waits for something outside: a database, a remote file."""
+
     def load(row):
         time.sleep(0.003)
         return row
+
     row = tf.numpy_function(load, [x], tf.float32)
     row.set_shape(x.shape)
     return row, y
@@ -39,8 +41,10 @@ def waits(x, y):
 
 def computes(x, y):
     """Python that computes, under its lock: more threads bring nothing."""
+
     def work(row):
         return np.float32(sum(float(value) ** 0.5 for value in row.ravel()) + row)
+
     row = tf.numpy_function(work, [x], tf.float32)
     row.set_shape(x.shape)
     return row, y

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from laststep.finding import Diagnosis
+    from laststep.analysis.finding import Diagnosis
 
 __version__ = "0.1.0"
 __all__ = ["start", "step", "why"]

@@ -19,7 +19,7 @@ from typing import Any
 
 import laststep
 from laststep import commands
-from laststep.printing import make_output_safe
+from laststep.reports.printing import make_output_safe
 
 DESCRIPTION = """\
 The flight recorder and the doctor for TensorFlow and Keras training.
@@ -88,9 +88,9 @@ def _run_verb(name: str, argv: list[str]) -> int:
 
 def _known_errors() -> tuple[type[Exception], ...]:
     """What the user can do something about; anything else is a bug of ours and shows itself."""
-    from laststep.blackbox.folder import NoSuchRun
     from laststep.logs.lines import NotALog
-    from laststep.run import DamagedRun
+    from laststep.record.folder import NoSuchRun
+    from laststep.record.run import DamagedRun
     from laststep.settings import BadSetting
     from laststep.supervisor.target import CannotAttach
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from laststep.blackbox.claim import start_time
+from laststep.record.claim import start_time
 
 SECONDS, MEGABYTES = 5, 500
 

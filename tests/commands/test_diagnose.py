@@ -141,7 +141,7 @@ def test_json_keeps_its_promise(diagnose):
 
 
 def test_json_asks_every_rule_once(diagnose):
-    from laststep.rule import all_rules
+    from laststep.rules.rule import all_rules
 
     told = json.loads(diagnose("--json", "time.log").stdout)
     asked = [item["rule"] for name in ("findings", "ruled_out", "unchecked") for item in told[name]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from laststep.cli import main
-from laststep.rule import HEADINGS, all_rules
+from laststep.rules.rule import HEADINGS, all_rules
 
 
 @pytest.mark.parametrize("name", sorted(all_rules()))

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from laststep.diagnose import NO_TIME, diagnose, read_diagnosis
-from laststep.event import Event
-from laststep.run import Run
+from laststep.record.run import Run
+from laststep.rules.diagnose import NO_TIME, diagnose, read_diagnosis
+from tests.written import written
 
 # An answer without end, in the main thread with the signals blocked, as a supervisor has them; then its own end.
 ENDLESS = """\
@@ -50,11 +50,11 @@ sys.exit(4)
 
 
 def fits(count: int) -> Run:
-    began = [Event(float(n), "fit", {"id": n, "epochs": 1}, "r") for n in range(count)]
-    epochs = [Event(n + 0.5, "epoch", {"fit": n, "epoch": 0, "metrics": {"loss": 1.0}}, "r") for n in range(count)]
-    raised = [Event(n + 0.6, "exception", {"left": "fit", "type": "E", "message": str(n)}, "r") for n in range(count)]
+    began = [written(float(n), "fit", {"id": n, "epochs": 1}, "r") for n in range(count)]
+    epochs = [written(n + 0.5, "epoch", {"fit": n, "epoch": 0, "metrics": {"loss": 1.0}}, "r") for n in range(count)]
+    raised = [written(n + 0.6, "exception", {"left": "fit", "type": "E", "message": str(n)}, "r") for n in range(count)]
     events = sorted([*began, *epochs, *raised], key=lambda event: event.time)
-    return Run(id="x", events=(Event(0.0, "run", {}), Event(0.0, "recorder", {}), *events))
+    return Run(id="x", events=(written(0.0, "run", {}), written(0.0, "recorder", {}), *events))
 
 
 def test_twenty_thousand_fits_take_seconds():
@@ -65,7 +65,7 @@ def test_twenty_thousand_fits_take_seconds():
 
 
 def test_an_epoch_belongs_to_the_last_fit_of_its_number():
-    events = [Event(t, kind, data, source) for t, kind, data, source in [
+    events = [written(t, kind, data, source) for t, kind, data, source in [
         (1.0, "fit", {"id": 1, "epochs": 1}, "a"), (1.5, "fit", {"id": 1, "epochs": 1}, "b"),
         (2.0, "epoch", {"fit": 1, "epoch": 0}, "a"), (3.0, "fit-end", {"id": 1}, "a"),
         (4.0, "fit", {"id": 1, "epochs": 2}, "a"), (5.0, "epoch", {"fit": 1, "epoch": 0}, "a"),

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import laststep as package
-from laststep.run import Run
+from laststep.record.run import Run
 
 pytestmark = pytest.mark.slow  # real waits of many seconds
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from laststep.printing import clean, printable
+from laststep.reports.printing import clean, printable
 
 BIDI = "\u202e\u2066\u200f\u2028\u061c"
 EVIL = f"\x1b]0;pwned\x07\x1b[2Jx\x9b31m\x08{BIDI}y\udcff"
@@ -51,7 +51,7 @@ def plant(home: Path, name: str = "evil\x1b]0;pwned\x07\u202e") -> Path:
 
 @pytest.mark.parametrize(
     "words",
-    [("why",), ("why", "-v"), ("why", "--json"), ("runs",), ("watch", "--once"), ("probe",), ("prove",), ("replay",)],
+    [("why",), ("why", "-v"), ("why", "--json"), ("runs",), ("watch", "--once"), ("tune",), ("prove",), ("replay",)],
     ids=" ".join,
 )
 def test_no_verb_prints_it(laststep, here, words):

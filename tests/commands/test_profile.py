@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from laststep.blackbox.journal import read_journal
+from laststep.record.journal import read_journal
 
 START = """
 import os, time

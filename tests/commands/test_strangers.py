@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from laststep.blackbox.seal import signed, why_not_ours
+from laststep.record.seal import signed, why_not_ours
 
 LATER = 4_000_000_000.0
 # By a child: what a side run itself writes goes into a folder of ours.
@@ -41,7 +41,7 @@ def plant(here: Path, *, mode: int = 0o755, environment: dict[str, str] | None =
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o700], ids=["readable", "private"])
-@pytest.mark.parametrize("verb", ["probe", "prove", "replay"])
+@pytest.mark.parametrize("verb", ["tune", "prove", "replay"])
 def test_a_planted_command_is_not_run(laststep, here, verb, mode):
     plant(here, mode=mode)
     result = laststep(verb)
@@ -72,7 +72,7 @@ def test_nor_by_prove_where_there_is_something_to_prove(laststep, here):
     assert not (here / "executed").exists()
 
 
-@pytest.mark.parametrize("verb", ["probe", "replay"])
+@pytest.mark.parametrize("verb", ["tune", "replay"])
 def test_it_is_shown_and_the_way_to_run_it_all_the_same(laststep, here, verb):
     plant(here)
     output = laststep(verb).stderr
@@ -83,9 +83,9 @@ def test_it_is_shown_and_the_way_to_run_it_all_the_same(laststep, here, verb):
 
 def test_only_the_run_that_was_named_is_confirmed(laststep, here):
     plant(here)
-    assert laststep("probe", "--yes", "other", "--seconds", "1").returncode == 2
+    assert laststep("tune", "--yes", "other", "--seconds", "1").returncode == 2
     assert not (here / "executed").exists()
-    laststep("probe", "--yes", "planted", "--seconds", "1")
+    laststep("tune", "--yes", "planted", "--seconds", "1")
     assert (here / "executed").exists()
 
 
@@ -93,7 +93,7 @@ def test_of_the_environment_only_listed_names_are_applied(laststep, here):
     bad = {"LD_PRELOAD": "/x.so", "NCCL_NET_PLUGIN": "/x.so", "LASTSTEP_ASKED": "x", "PATH": "/x", "TF_ANY": "1"}
     bad |= {"XLA_FLAGS": "--xla_gpu_cuda_data_dir=/x", "TF_XLA_FLAGS": "--xla_gpu_cuda_data_dir=y"}
     plant(here, environment=bad | {"OMP_NUM_THREADS": "3"})
-    output = laststep("probe", "--yes", "planted", "--seconds", "1")
+    output = laststep("tune", "--yes", "planted", "--seconds", "1")
     seen = (here / "environment").read_text()
     assert "OMP_NUM_THREADS=3\n" in seen
     assert "/x" not in seen, output.stderr
@@ -110,7 +110,7 @@ def test_a_command_cannot_hide_what_it_is(here, environ, argument):
     launch["data"]["command"].append(argument)
     journal.write_text("\n".join([lines[0], json.dumps(launch), *lines[2:]]) + "\n")
     master, slave = pty.openpty()
-    command = [sys.executable, "-m", "laststep", "probe", "--seconds", "1"]
+    command = [sys.executable, "-m", "laststep", "tune", "--seconds", "1"]
     with subprocess.Popen(command, cwd=here, env=environ, stdin=slave, stdout=slave, stderr=slave) as process:
         os.close(slave)
         os.write(master, b"n\n")
@@ -131,7 +131,7 @@ def test_a_command_cannot_hide_what_it_is(here, environ, argument):
 def test_on_a_terminal_it_asks(here, environ, answer):
     plant(here)
     master, slave = pty.openpty()
-    command = [sys.executable, "-m", "laststep", "probe", "--seconds", "1"]
+    command = [sys.executable, "-m", "laststep", "tune", "--seconds", "1"]
     with subprocess.Popen(command, cwd=here, env=environ, stdin=slave, stdout=slave, stderr=slave):
         os.close(slave)
         output = b""
@@ -153,7 +153,7 @@ def test_ones_own_run_is_not_asked_about(laststep, here):
     (here / "mine.py").write_text(EVIL)
     laststep("run", "--quiet", "python", "mine.py")
     (here / "executed").unlink()
-    output = laststep("probe", "--seconds", "1")
+    output = laststep("tune", "--seconds", "1")
     assert "not recorded here" not in output.stderr
     assert (here / "executed").exists()
 
@@ -176,7 +176,7 @@ def test_a_run_of_ones_own_that_was_tampered_with_is_asked_about(laststep, here,
         (state / "laststep" / "key").write_bytes(bytes(32))
     else:
         (state / "laststep" / "key").unlink()
-    assert "was not recorded here by you" in laststep("probe", env=env).stderr
+    assert "was not recorded here by you" in laststep("tune", env=env).stderr
 
 
 def test_the_key_is_for_its_owner_alone(laststep, here):
@@ -192,7 +192,7 @@ def test_without_a_place_for_the_key_the_run_goes_on_unsigned(laststep, here, ru
     assert (result.returncode, result.stdout) == (0, "hello\n")
     (folder,) = runs_in()
     assert b'"command"' in (folder / "supervisor.jsonl").read_bytes()
-    assert "it is not signed" in laststep("probe", env={"XDG_STATE_HOME": str(here / "file")}).stderr
+    assert "it is not signed" in laststep("tune", env={"XDG_STATE_HOME": str(here / "file")}).stderr
 
 
 def test_a_signature_holds_for_its_folder_and_time(tmp_path):

@@ -79,10 +79,10 @@ def test_what_belongs_to_root_hides_no_other_run(open_folder, environ, closed):
 
 def as_other_user(here: Path, environ: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
     """laststep as another user: started as root, since that one may not read this checkout; then it is no longer."""
-    code = "import os, sys; from laststep import cli; import laststep.diagnose, laststep.rule"
+    code = "import os, sys; from laststep import cli; import laststep.rules.diagnose, laststep.rules.rule"
     code += f"\nimport laststep.commands.{words[0]}"
     code += "\nimport laststep.reports.json, laststep.reports.terminal, laststep.settings, laststep.supervisor.target"
-    code += f"\nlaststep.rule.all_rules(); os.setgid({OTHER_USER}); os.setuid({OTHER_USER})"
+    code += f"\nlaststep.rules.rule.all_rules(); os.setgid({OTHER_USER}); os.setuid({OTHER_USER})"
     code += "\nsys.exit(cli.main(sys.argv[1:]))"
     command = [sys.executable, "-c", code, *words]
     return subprocess.run(command, cwd=here, env=environ, capture_output=True, text=True, timeout=60, check=False)

@@ -12,10 +12,10 @@ from types import ModuleType
 
 import pytest
 
-from laststep.blackbox.redact import ENVIRONMENT_PREFIXES
+from laststep.analysis.finding import Confidence
 from laststep.cli import _verbs
-from laststep.finding import Confidence
-from laststep.rule import all_rules
+from laststep.record.redact import ENVIRONMENT_PREFIXES
+from laststep.rules.rule import all_rules
 from laststep.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,7 +104,7 @@ def test_the_tree_in_architecture_is_the_real_one():
             if name.endswith("/"):
                 folders[depth] = path
     package = ROOT / "src" / "laststep"
-    for folder in (package, package / "recorder", package / "supervisor", package / "blackbox", package / "reports"):
+    for folder in (package, package / "recorder", package / "supervisor", package / "record", package / "reports"):
         for path in folder.glob("*.py"):
             if not path.name.startswith("__"):
                 assert path.resolve() in named or f" {path.name}" in tree, path

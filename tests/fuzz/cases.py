@@ -20,12 +20,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from laststep.blackbox.folder import NoSuchRun
-from laststep.blackbox.follow import Follower
-from laststep.diagnose import NONSENSE, read_diagnosis
 from laststep.logs.lines import NotALog
-from laststep.printing import UNSAFE
-from laststep.run import DamagedRun
+from laststep.record.folder import NoSuchRun
+from laststep.record.follow import Follower
+from laststep.record.run import DamagedRun
+from laststep.reports.printing import UNSAFE
+from laststep.rules.diagnose import NONSENSE, read_diagnosis
 from tests.fuzz.mutate import CANARY, EVIL, mutated_bytes, spoil
 from tests.supervisor import programs
 
@@ -34,7 +34,7 @@ SECONDS, MEGABYTES = 5.0, 500
 REFUSALS = (DamagedRun, NotALog, NoSuchRun)
 VERBS = (
     *(("why",), ("why", "-v"), ("why", "--json"), ("runs",), ("watch", "--once")),
-    *(("probe",), ("prove",), ("replay",), ("profile", "--show")),
+    *(("tune",), ("prove",), ("replay",), ("profile", "--show")),
 )
 
 
@@ -110,7 +110,7 @@ def check_printed(text: str) -> None:
 
 def in_process(rng: random.Random, home: Path) -> list[str]:
     """A folder, read by the functions that the commands are made of."""
-    from laststep.blackbox.follow import Live
+    from laststep.record.follow import Live
     from laststep.reports import json as pages
     from laststep.reports import terminal
     from laststep.reports.figures import view_of
@@ -134,18 +134,17 @@ def in_process(rng: random.Random, home: Path) -> list[str]:
 
 
 def of_a_log(rng: random.Random, home: Path) -> list[str]:
-    from laststep.diagnose import diagnose
-    from laststep.logs.read import read_story
+    from laststep.logs.read import read_story, run_of_log
     from laststep.reports import json as pages
     from laststep.reports import terminal
-    from laststep.run import Run
+    from laststep.rules.diagnose import diagnose
 
     console = rng.choice(seeds()).get("console", b"") or b"Epoch 1/3\n 10/10 - loss: nan\nKilled\n"
     content = mutated_bytes(rng, console * rng.choice((1, 1, 30)))
     if rng.random() < 0.2:
         content = mutated_bytes(rng, gzip.compress(content))
     try:
-        diagnosis = diagnose(Run.of_log(read_story(io.BytesIO(content)), "a.log"))
+        diagnosis = diagnose(run_of_log(read_story(io.BytesIO(content)), "a.log"))
         check_printed(terminal.page(diagnosis, verbose=True) + pages.page(diagnosis))
     except NotALog:
         return ["refused"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from laststep import printing
+from laststep.reports import printing
 from tests.fuzz import cases
 from tests.fuzz.mutate import CANARY, EVIL
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import io
 
-from laststep.diagnose import diagnose
-from laststep.finding import Diagnosis
-from laststep.logs.read import Story, read_story
-from laststep.run import Run
+from laststep.analysis.finding import Diagnosis
+from laststep.logs.read import Story, read_story, run_of_log
+from laststep.rules.diagnose import diagnose
 
 ESC = "\x1b"
 
@@ -17,7 +16,7 @@ def story(log: str | bytes) -> Story:
 
 
 def answer(log: str | bytes, name: str = "train.log") -> Diagnosis:
-    return diagnose(Run.of_log(story(log), name))
+    return diagnose(run_of_log(story(log), name))
 
 
 def cause(log: str | bytes) -> str | None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 
 import pytest
-from printed import (
+
+from laststep.logs.bars import metrics_in
+from laststep.record.run import Fit
+from tests.logs.printed import (
     ESC,
     ONE_FIT,
     OPEN_EPOCH,
@@ -19,9 +22,6 @@ from printed import (
     epochs,
     story,
 )
-
-from laststep.logs.bars import metrics_in
-from laststep.run import Fit
 
 FOUR = "loss: 0.2500 - accuracy: 0.7500"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from harness import Ran, Scenario, scenario
-from printed import answer
 
-from laststep.finding import Confidence, Finding
+from laststep.analysis.finding import Confidence, Finding
+from tests.harness import Ran, Scenario, scenario
+from tests.logs.printed import answer
 
 RECORDED = {
     "corrupt_record__backup": ("The backup in backup is damaged: backup/latest.weights.h5", "rm -r backup"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from printed import ONE_FIT, OPEN_EPOCH, TRACEBACK, answer, bar2, cause, epochs
+
+from tests.logs.printed import ONE_FIT, OPEN_EPOCH, TRACEBACK, answer, bar2, cause, epochs
 
 RULE_OF = {
     "SIGKILL": "killed-by-signal",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from printed import OPEN_EPOCH, TENSORFLOW_STARTS, answer
+from tests.logs.printed import OPEN_EPOCH, TENSORFLOW_STARTS, answer
 
 LOADED = (
     "E0000 00:00:1741242567.262839  263744 cuda_dnn.cc:522] Loaded runtime CuDNN library: 9.1.0 but source was "

@@ -5,13 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from printed import TENSORFLOW_STARTS, answer
 
-from laststep.diagnose import diagnose
-from laststep.event import Event
-from laststep.finding import Confidence, Diagnosis
-from laststep.run import Run
+from laststep.analysis.finding import Confidence, Diagnosis
+from laststep.record.run import Run
+from laststep.rules.diagnose import diagnose
 from laststep.supervisor import gpu
+from tests.logs.printed import TENSORFLOW_STARTS, answer
+from tests.written import written
 
 WHEEL = ["sm_60", "sm_70", "sm_80", "sm_89", "compute_90"]  # of TensorFlow 2.21
 WARNED = (
@@ -39,12 +39,12 @@ def recorded(card: str | None, message: str, built: list[str] | None = WHEEL, ca
     gpus = [{"gpu": 0, "used": 1, "total": 2, "capability": card}, {"gpu": 1, "capability": "8.6"}][:cards]
     raised = {"type": "tensorflow.python.framework.errors_impl.InternalError", "message": message, "left": "program"}
     events = [
-        Event(0.0, "run", {"command": ["python", "train.py"]}),
-        Event(0.0, "limits", {"gpus": gpus if card else []}),
-        Event(1.0, "recorder", {"pid": 1}),
-        Event(2.0, "build", {"capabilities": built}),
-        Event(3.0, "exception", raised | {"bases": ["Exception"]}),
-        Event(4.0, "end", {"code": 1, "signal": None}),
+        written(0.0, "run", {"command": ["python", "train.py"]}),
+        written(0.0, "limits", {"gpus": gpus if card else []}),
+        written(1.0, "recorder", {"pid": 1}),
+        written(2.0, "build", {"capabilities": built}),
+        written(3.0, "exception", raised | {"bases": ["Exception"]}),
+        written(4.0, "end", {"code": 1, "signal": None}),
     ]
     return diagnose(Run(id="r", events=tuple(events)))
 

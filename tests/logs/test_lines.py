@@ -10,7 +10,11 @@ import signal
 from collections.abc import Callable, Iterator
 
 import pytest
-from printed import (
+
+from laststep.logs import lines
+from laststep.logs.lines import KEEP, LAST, LONGEST, NotALog, Reading, Repeats, worth_reading
+from laststep.logs.read import story_of
+from tests.logs.printed import (
     ESC,
     ONE_FIT,
     OPEN_EPOCH,
@@ -23,9 +27,6 @@ from printed import (
     story,
     texts,
 )
-
-from laststep.logs import lines
-from laststep.logs.lines import KEEP, LAST, LONGEST, NotALog, Reading, Repeats, worth_reading
 
 HOW_IT_LOOKS = {
     "plain": ("one\ntwo\n", ["one", "two"]),
@@ -76,7 +77,7 @@ def test_encodings(log: bytes) -> None:
     diagnosis = answer(log)
     assert diagnosis.run.fits[0].asked == 9
     assert diagnosis.findings[0].evidence[0].says == "KeyError: 'größe'"
-    assert diagnosis.run.story.reading.bytes == len(log)
+    assert story_of(diagnosis.run).reading.bytes == len(log)
 
 
 def test_utf_8_with_a_mark_as_windows_writes_it() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from harness import Ran, Scenario, scenario
-from printed import TRACEBACK, answer
+
+from tests.harness import Ran, Scenario, scenario
+from tests.logs.printed import TRACEBACK, answer
 
 
 @pytest.mark.slow

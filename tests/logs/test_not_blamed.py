@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from printed import answer
+
+from tests.logs.printed import answer
 
 START = "2025-03-04 05:06:07.123456: I tensorflow/core/platform/x.cc:1] started\n"
 NO_DEVICE = (

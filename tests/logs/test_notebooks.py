@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from printed import ONE_FIT, TENSORFLOW_STARTS, answer, story
 
-from laststep.finding import Confidence
+from laststep.analysis.finding import Confidence
+from tests.logs.printed import ONE_FIT, TENSORFLOW_STARTS, answer, story
 
 # As Colab exports it: a tab after the time and after the level, the newest line first.
 COLAB = """\

@@ -10,7 +10,15 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from printed import (
+
+from laststep.analysis.finding import Diagnosis
+from laststep.logs.lines import NotALog
+from laststep.logs.read import read_story, run_of_log, story_of
+from laststep.record.events import KINDS
+from laststep.reports import json, terminal
+from laststep.rules.diagnose import diagnose
+from laststep.rules.rule import all_rules
+from tests.logs.printed import (
     IN_USER_CODE,
     LOGS,
     ONE_FIT,
@@ -26,14 +34,6 @@ from printed import (
     epochs,
     story,
 )
-
-from laststep.diagnose import diagnose
-from laststep.finding import Diagnosis
-from laststep.logs.lines import NotALog
-from laststep.logs.read import read_story, story_of
-from laststep.reports import json, terminal
-from laststep.rule import all_rules
-from laststep.run import Run
 
 DIED = epochs(1, 3) + TRACEBACK
 CHAINED = "\nThe above exception was the direct cause of the following exception:\n\n"
@@ -56,7 +56,7 @@ SEVERAL = {
 @pytest.mark.parametrize(("log", "count"), SEVERAL.values(), ids=SEVERAL)
 def test_several_runs_in_one_file_and_the_last_counts(log: str, count: int) -> None:
     diagnosis = answer(log)
-    assert diagnosis.run.story.runs == count
+    assert story_of(diagnosis.run).runs == count
     assert diagnosis.run.first("log").get("runs") == count
     [fit] = diagnosis.run.fits
     assert (fit.asked, fit.reached) == (2, 2)
@@ -66,7 +66,7 @@ def test_several_runs_in_one_file_and_the_last_counts(log: str, count: int) -> N
 
 def test_the_last_run_counts_when_it_is_the_one_that_died() -> None:
     diagnosis = answer(TENSORFLOW_STARTS + ONE_FIT + TENSORFLOW_STARTS + DIED)
-    assert diagnosis.run.story.runs == 2
+    assert story_of(diagnosis.run).runs == 2
     assert diagnosis.findings[0].rule == "unhandled-exception"
     assert diagnosis.run.fits[0].asked == 3
 
@@ -92,7 +92,7 @@ ONE_RUN = {
 @pytest.mark.parametrize("log", ONE_RUN.values(), ids=ONE_RUN)
 def test_one_run(log: str) -> None:
     diagnosis = answer(log)
-    assert diagnosis.run.story.runs == 1
+    assert story_of(diagnosis.run).runs == 1
     assert (diagnosis.findings, diagnosis.outcome) == ((), "finished")
     assert "runs" not in str(diagnosis)
 
@@ -125,7 +125,7 @@ def test_a_recorded_run_reads_its_console_the_same_way() -> None:
 
 
 def test_events_are_in_the_order_of_their_lines_and_of_known_kinds() -> None:
-    from laststep.event import KINDS
+    # FIX from laststep.record.untyped import KINDS
 
     for log in LOGS.values():
         events = story(log).events
@@ -136,7 +136,7 @@ def test_events_are_in_the_order_of_their_lines_and_of_known_kinds() -> None:
 
 def test_the_figures_of_the_log() -> None:
     log = answer(OPEN_EPOCH + TRACEBACK, "wheels.log").run.first("log")
-    assert dict(log.data) == {
+    assert dict(log.raw) == {
         "file": "wheels.log",
         "lines": 8,
         "bytes": len(OPEN_EPOCH + TRACEBACK),
@@ -155,7 +155,7 @@ def sound(data: bytes) -> Diagnosis | None:
         told = read_story(io.BytesIO(data))
     except NotALog:
         return None
-    diagnosis = diagnose(Run.of_log(told, "some.log"))
+    diagnosis = diagnose(run_of_log(told, "some.log"))
     assert [item for item in diagnosis.unchecked if "failed" in item.because] == []
     assert {item.rule for item in (*diagnosis.findings, *diagnosis.ruled_out, *diagnosis.unchecked)} == set(all_rules())
     assert diagnosis.outcome in ("finished", "stopped", "crashed", "unknown")

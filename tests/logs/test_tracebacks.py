@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from printed import (
+
+from laststep.logs.tracebacks import CUT_OFF, MOST_LINES
+from laststep.record.event import Event
+from tests.logs.printed import (
     IN_USER_CODE,
     ONE_FIT,
     OPEN_EPOCH,
@@ -18,9 +21,6 @@ from printed import (
     epochs,
     story,
 )
-
-from laststep.event import Event
-from laststep.logs.tracebacks import CUT_OFF, MOST_LINES
 
 
 def exceptions(log: str) -> list[Event]:

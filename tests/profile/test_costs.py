@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from laststep.event import Event
 from laststep.profile.costs import Profile, common, length, make_profile, union
 from laststep.profile.trace import Op, Taken, Trace
+from laststep.record.event import Event
 from laststep.reports import profile as pages
+from tests.written import written
 
 MS = 10**9  # picoseconds
 ORIGIN = 1_700_000_000 * 10**9
@@ -20,7 +21,7 @@ def done(*steps: tuple[int, float, float], **more: object) -> Event:
     """Steps as (number, begin, end) in milliseconds since the origin."""
     rows = [[number, ORIGIN / 1e9 + begin / 1000, ORIGIN / 1e9 + end / 1000] for number, begin, end in steps]
     layers = [[-1, "net"], [0, "dense"]]
-    return Event(0.0, "profile", {"state": "done", "after": 10, "wanted": 2, "steps": rows, "layers": layers} | more)
+    return written(0.0, "profile", {"state": "done", "after": 10, "wanted": 2, "steps": rows, "layers": layers} | more)
 
 
 def profile(trace: Trace, event: Event) -> Profile:
@@ -104,7 +105,7 @@ def test_memory_is_per_step_and_of_the_allocator_that_gives_most():
     ],
 )
 def test_steps_that_make_no_sense_are_no_profile(steps):
-    assert make_profile(Trace(ORIGIN), Event(0.0, "profile", {"steps": steps, "layers": 3, "after": "x"})) is None
+    assert make_profile(Trace(ORIGIN), written(0.0, "profile", {"steps": steps, "layers": 3, "after": "x"})) is None
 
 
 def test_few_steps_are_said():

@@ -6,12 +6,12 @@ import gzip
 import random
 from pathlib import Path
 
-import made
 import pytest
 
 from laststep.profile import trace as traces
 from laststep.profile.trace import Trace, read_trace
-from laststep.run import DamagedRun
+from laststep.record.run import DamagedRun
+from tests.profile import made
 
 H200 = Path(__file__).parent / "h200.xplane.pb.gz"  # JAX on an H200: XLA, in a CUDA graph
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import made
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from laststep.profile.wire import Torn, fields, signed, varint
+from tests.profile import made
 
 
 @given(st.integers(min_value=-(2**63), max_value=2**63 - 1))

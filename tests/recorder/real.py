@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import laststep
-from laststep.blackbox.folder import find_run
-from laststep.run import Run
+from laststep.record.folder import find_run
+from laststep.record.run import Run
 
 SRC = str(Path(laststep.__file__).parents[1])
 QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
@@ -35,7 +35,7 @@ def record(folder: Path, code: str, recorded: bool = True, **env: str) -> tuple[
     if not recorded:
         return {line["name"]: line for line in said}, Run(id="bare")
     run = Run.load(find_run(None, str(folder / ".laststep")))
-    failed = [event.data for event in run.all("probe") if event.get("state") in ("failed", "removed")]
+    failed = [event.raw for event in run.all("probe") if event.get("state") in ("failed", "removed")]
     assert failed == [], f"the guard swallowed something: {failed}"
     return {line["name"]: line for line in said}, run
 

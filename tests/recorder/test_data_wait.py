@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from real import record
+
+from tests.recorder.real import record
 
 pytestmark = pytest.mark.slow
 START = """
@@ -63,7 +64,7 @@ with tf.distribute.MirroredStrategy(["CPU:0"]).scope():
 measure("mirrored", fit(mirrored))
 
 from pathlib import Path
-from laststep.blackbox.follow import Follower
+from laststep.record.follow import Follower
 def hangs():
     yield x, y
     time.sleep(3.5)

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from real import record
+
+from tests.recorder.real import record
 
 pytestmark = pytest.mark.slow
 TWO_DEVICES = """

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import laststep
-from laststep.blackbox.folder import find_run
-from laststep.blackbox.follow import Follower, Live
-from laststep.run import Run
+from laststep.record.folder import find_run
+from laststep.record.follow import Follower, Live
+from laststep.record.run import Run
 
 SRC = str(Path(laststep.__file__).parents[1])
 TOLD = """
@@ -33,7 +33,7 @@ def record(folder: Path, code: str) -> tuple[subprocess.CompletedProcess[str], R
     )  # fmt: skip
     home = find_run(None, str(folder / ".laststep"))
     run = Run.load(home)
-    failed = [event.data for event in run.all("probe") if event.get("state") in ("failed", "removed")]
+    failed = [event.raw for event in run.all("probe") if event.get("state") in ("failed", "removed")]
     assert failed == [], "the guard swallowed something"
     return ended, run, Follower(home).read()
 
@@ -85,7 +85,7 @@ def test_no_beat_is_written_once_it_was_stopped(tmp_path: Path) -> None:
     code = """
 laststep.step()
 import atexit
-from laststep.blackbox.follow import Follower
+from laststep.record.follow import Follower
 from pathlib import Path
 def later():  # registered before the heartbeat's own: runs after it
     folder = Path(state.current.folder)

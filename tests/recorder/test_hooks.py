@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from laststep.blackbox.folder import find_run
-from laststep.run import Run
+from laststep.record.folder import find_run
+from laststep.record.run import Run
 
 
 def record(folder: Path, code: str) -> tuple[subprocess.CompletedProcess[str], Run]:
@@ -25,7 +25,7 @@ def record(folder: Path, code: str) -> tuple[subprocess.CompletedProcess[str], R
         timeout=60,
     )
     run = Run.load(find_run(None, str(folder / ".laststep")))
-    failed = [event.data for event in run.all("probe") if event.get("state") in ("failed", "removed")]
+    failed = [event.raw for event in run.all("probe") if event.get("state") in ("failed", "removed")]
     assert failed == [], "the guard swallowed something"
     return ended, run
 

@@ -13,14 +13,14 @@ import pytest
 import laststep
 
 PACKAGE = Path(laststep.__file__).parent
+READING = {"run.py", "decode.py", "event.py", "place.py", "sample.py"}  # of the record, for those who read it
 INSIDE = [
     *PACKAGE.glob("recorder/**/*.py"),
-    *PACKAGE.glob("blackbox/*.py"),
+    *(path for path in PACKAGE.glob("record/*.py") if path.name not in READING),
     PACKAGE / "__init__.py",
-    PACKAGE / "event.py",
 ]
 # `laststep.why()` is asked for by the user, who then gets rules and reports; they stay out until then.
-ON_REQUEST = {"laststep.diagnose", "laststep.finding", "laststep.settings"}
+ON_REQUEST = {"laststep.rules.diagnose", "laststep.analysis.finding", "laststep.settings"}
 
 
 @pytest.mark.parametrize("path", INSIDE, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -33,7 +33,7 @@ def test_imports_are_standard_library_or_inside(path: Path) -> None:
             names = [node.module or ""]
         for name in names:
             top = name.split(".")[0]
-            inside = name.startswith(("laststep.recorder", "laststep.blackbox", "laststep.event")) or name in ON_REQUEST
+            inside = name.startswith(("laststep.recorder", "laststep.record")) or name in ON_REQUEST
             assert top in sys.stdlib_module_names or name == "sitecustomize" or inside, f"{path.name} imports {name}"
 
 
@@ -46,7 +46,10 @@ def test_a_recorded_program_has_only_standard_library_modules_more(tmp_path: Pat
     more = {name.split(".")[0] for name in recorded - bare}
     assert "laststep" in more
     assert more - {"laststep", "sitecustomize"} <= set(sys.stdlib_module_names)
-    assert not {"laststep.rule", "laststep.diagnose", "laststep.reports", "laststep.supervisor"} & recorded
+    rooms = {name.split(".")[1] for name in recorded if name.startswith("laststep.")}
+    assert rooms == {"recorder", "record"}
+    assert not {f"laststep.record.{path[:-3]}" for path in READING} & recorded
+    assert "laststep.record.events" not in recorded
 
 
 def test_laststep_asks_for_no_package_that_tensorflow_pins() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from real import line_of, record
 
-from laststep.run import Run
+from laststep.record.run import Run
+from tests.recorder.real import line_of, record
 
 pytestmark = pytest.mark.slow
 LOOPS = """
@@ -223,7 +223,7 @@ say("done")
 def bad(run: Run) -> dict[str, dict[str, Any]]:
     """The bad numbers, by the name of the model."""
     models = {event.get("site"): event.get("model", {}).get("name") for event in run.all("gradients")}
-    return {str(models[event.get("site")]): dict(event.data) for event in run.all("bad-number")}
+    return {str(models[event.get("site")]): dict(event.raw) for event in run.all("bad-number")}
 
 
 def test_every_kind_of_loop_catches_the_batch_in_the_act(tmp_path: Path) -> None:

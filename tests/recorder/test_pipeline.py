@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from real import line_of, record
+
+from tests.recorder.real import line_of, record
 
 pytestmark = pytest.mark.slow
 CODE = """

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from laststep.blackbox.journal import read_journal
-from laststep.event import Event
+from laststep.record.event import Event
+from laststep.record.journal import read_journal
 from laststep.recorder import guard, patch, state
 from laststep.recorder.probes import profiler
 

@@ -69,9 +69,9 @@ def answer(loss: float = 1.0, count: int = 0, size: int = 4) -> Answer:
 
 
 def numbers(folder: Path) -> list[Any]:
-    from laststep.blackbox.journal import read_recorders
+    from laststep.record.journal import read_recorders
 
-    return [event.data["step"] for event in read_recorders(folder) if event.kind == "numbers"]
+    return [event.raw["step"] for event in read_recorders(folder) if event.kind == "numbers"]
 
 
 def test_a_budget_is_spent_at_once_and_comes_back_slowly(clock: Clock) -> None:

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from real import QUIET, SRC, record
+
+from tests.recorder.real import QUIET, SRC, record
 
 pytestmark = pytest.mark.slow
 # One thread each: then sums come out the same every time without op determinism, under which the wait is not marked.

@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from laststep.blackbox.follow import Follower
+from laststep.record.follow import Follower
 from laststep.recorder import patch, state
 from laststep.recorder.probes import saves
 

@@ -88,7 +88,7 @@ def _imported(folder: Path, name: str) -> list[tuple[bytes, bytes, int]]:
 
 
 def test_without_a_local_file_there_is_one_copy_of_each_module(tmp_path: Path) -> None:
-    code = "import sys, json\nprint(sys.modules['laststep.blackbox.journal'].json is json)"
+    code = "import sys, json\nprint(sys.modules['laststep.record.journal'].json is json)"
     assert both(tmp_path, "-c", code)[1][0] == b"True\n"
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from real import line_of, record
 
-from laststep.event import Event
+from laststep.record.event import Event
+from tests.recorder.real import line_of, record
 
 pytestmark = pytest.mark.slow
 CODE = """

@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from laststep.blackbox.follow import Live
-from laststep.blackbox.steps import Beat, Now, Step
-from laststep.diagnose import diagnose
-from laststep.event import Event
+from laststep.record.event import Event
+from laststep.record.follow import Live
+from laststep.record.run import Run
+from laststep.record.steps import Beat, Now, Step
 from laststep.reports.figures import View, view_of
 from laststep.reports.lines import line
 from laststep.reports.live import screen
 from laststep.reports.sheet import Sheet
-from laststep.run import Run
+from laststep.rules.diagnose import diagnose
+from tests.written import written
 
 GB = 10**9
 
@@ -42,10 +43,10 @@ def inside(at: float, step: int, waited: float, pulse: int = 0, waiting: float =
 
 def made(*events: Event, at: float = 100.0, live: Live = Live(), asked: int | None = 50, **more: Any) -> View:  # noqa: B008
     first = (
-        Event(0.0, "run", {"command": ["/usr/bin/python", "train.py"], "cwd": "/x"}),
-        Event(0.1, "recorder", {"pid": 1}, "recorder"),
-        Event(0.2, "limits", {"cores": 4.0}),
-        Event(5.0, "fit", {"id": 1, "epochs": 10, "steps": asked, "initial_epoch": 0}, "recorder"),
+        written(0.0, "run", {"command": ["/usr/bin/python", "train.py"], "cwd": "/x"}),
+        written(0.1, "recorder", {"pid": 1}, "recorder"),
+        written(0.2, "limits", {"cores": 4.0}),
+        written(5.0, "fit", {"id": 1, "epochs": 10, "steps": asked, "initial_epoch": 0}, "recorder"),
     )
     run = Run(id="r", events=(*first, *events), **{"alive": True, **more})
     return view_of(diagnose(run), live, at)
@@ -53,7 +54,7 @@ def made(*events: Event, at: float = 100.0, live: Live = Live(), asked: int | No
 
 def epoch(number: int, at: float, seconds: float = 8.0, **metrics: float) -> Event:
     data = {"fit": 1, "epoch": number, "batches": 50, "seconds": seconds, "metrics": metrics}
-    return Event(at, "epoch", data, "recorder")
+    return written(at, "epoch", data, "recorder")
 
 
 def test_progress_and_the_time_left_in_the_first_epoch():
@@ -77,13 +78,13 @@ def test_nobody_knows_the_time_left_while_nothing_moves():
 
 
 def test_a_program_that_does_not_get_to_its_end():
-    error = Event(90.0, "exception", {"left": "program", "type": "builtins.ValueError", "bases": []}, "recorder")
+    error = written(90.0, "exception", {"left": "program", "type": "builtins.ValueError", "bases": []}, "recorder")
     assert made(error, steps=steps(20)).phase == "leaving after ValueError for 10 s"
-    assert made(Event(99.5, "exiting", {}, "recorder"), steps=steps(20)).phase == "leaving"
+    assert made(written(99.5, "exiting", {}, "recorder"), steps=steps(20)).phase == "leaving"
 
 
 def test_a_fit_that_is_over_has_no_time_left():
-    over = Event(90.0, "fit-end", {"id": 1, "epoch": 0, "stop": True}, "recorder")
+    over = written(90.0, "fit-end", {"id": 1, "epoch": 0, "stop": True}, "recorder")
     assert made(epoch(0, 80.0), over, steps=steps(50)).left is None
 
 
@@ -129,22 +130,22 @@ def test_where_no_wait_was_ever_measured_it_is_not_known():
 
 
 def test_stuck_is_what_the_supervisor_says_and_only_until_it_moves():
-    stall = Event(70.0, "stall", {})
+    stall = written(70.0, "stall", {})
     assert made(steps=steps(50)).stuck is None
     assert made(stall, steps=steps(50)).stuck == pytest.approx(100 - 14.9)
-    assert made(stall, Event(80.0, "moving-again", {}), steps=steps(50)).stuck is None
+    assert made(stall, written(80.0, "moving-again", {}), steps=steps(50)).stuck is None
     assert made(stall, steps=steps(50), live=Live(None, None, step(51, 75.0))).stuck is None
 
 
 def test_a_long_stall_is_told_in_full():
     told = [sample(10.0 + at, inside=inside(10.0 + at, min(50, at), 0.0)) for at in range(5000)]
-    view = made(Event(700.0, "stall", {}), steps=steps(50), samples=told, at=5010.0)
+    view = made(written(700.0, "stall", {}), steps=steps(50), samples=told, at=5010.0)
     assert view.stuck == pytest.approx(4950, abs=2)
 
 
 def test_signs_of_life_that_are_no_steps_count():
     told = [sample(at, inside=inside(at, 50, 0.0, pulse=int(at))) for at in map(float, range(60, 95))]
-    assert made(Event(50.0, "stall", {}), steps=steps(50), samples=told).stuck is None
+    assert made(written(50.0, "stall", {}), steps=steps(50), samples=told).stuck is None
 
 
 def test_a_heart_that_stopped_is_told():
@@ -199,7 +200,7 @@ def test_growth_is_that_of_training():
 
 def test_forecast_and_gpus_are_shown_where_they_are():
     gpus = [{"gpu": 0, "busy": 87, "used": GB, "total": 80 * GB, "celsius": 61}, {"gpu": 1, "error": "lost"}]
-    view = made(Event(50.0, "forecast", {"text": "full in 14 min"}), samples=[sample(95.0, gpus=gpus), sample(99.0)])
+    view = made(written(50.0, "forecast", {"text": "full in 14 min"}), samples=[sample(95.0, gpus=gpus), sample(99.0)])
     assert view.forecast == "full in 14 min"
     assert [(gpu.number, gpu.busy) for gpu in view.gpus] == [(0, 87), (1, None)]
     assert made().forecast == ""
@@ -207,15 +208,15 @@ def test_forecast_and_gpus_are_shown_where_they_are():
 
 def test_a_loop_of_its_own_has_steps_and_no_epochs():
     own = [step(n, 10.0 + n / 10)._replace(fit=0, epoch=-1, batch=-1) for n in range(1, 30)]
-    run = Run(id="r", events=(Event(0.0, "run", {}), Event(0.1, "recorder", {})), steps=own, alive=True)
+    run = Run(id="r", events=(written(0.0, "run", {}), written(0.1, "recorder", {})), steps=own, alive=True)
     view = view_of(diagnose(run), Live(), 14.0)
     assert (view.step, view.epoch, view.done, view.phase) == (29, None, None, "training")
     assert view.step_now == pytest.approx(0.1)
 
 
 def test_a_run_that_is_over_is_told_as_of_its_end():
-    end = Event(40.0, "end", {"code": 0, "signal": None, "seconds": 40.0})
-    over = Event(39.0, "fit-end", {"id": 1}, "recorder")
+    end = written(40.0, "end", {"code": 0, "signal": None, "seconds": 40.0})
+    over = written(39.0, "fit-end", {"id": 1}, "recorder")
     view = made(epoch(9, 38.0), over, end, steps=steps(50), alive=False, at=9e9)
     assert (view.at, view.seconds, view.left, view.stuck) == (40.0, 40.0, None, None)
     assert view.end.startswith("The program finished")
@@ -226,9 +227,9 @@ def test_a_stranger_s_record_gives_figures_all_the_same(rubbish):
     told = sample(99.0, inside=rubbish, group=rubbish, gpus=[rubbish]) | {"rss": rubbish, "cpu": rubbish}
     data = {"fit": 1, "epoch": 0, "seconds": rubbish, "metrics": rubbish}
     view = made(
-        Event(50.0, "epoch", data, "recorder"),
-        Event(60.0, "forecast", {"text": rubbish}),
-        Event(61.0, "limits", {"cores": rubbish}),
+        written(50.0, "epoch", data, "recorder"),
+        written(60.0, "forecast", {"text": rubbish}),
+        written(61.0, "limits", {"cores": rubbish}),
         steps=steps(60, loss=math.nan),
         samples=[told, told | {"inside": {"time": rubbish, "waited": rubbish}, "host": rubbish, "gpus": rubbish}],
     )

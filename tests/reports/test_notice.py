@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from stuck import LIB, LOOKS, TRAIN, event, frame, look, main, run_of, stuck_run, thread
 
-from laststep.diagnose import diagnose
+from laststep.record.run import Run
 from laststep.reports.notice import stall_notice
-from laststep.run import Run
+from laststep.rules.diagnose import diagnose
+from tests.supervisor.stuck import LIB, LOOKS, TRAIN, event, frame, look, main, run_of, stuck_run, thread
 
 LONG = frame("/home/me/" + "a_long_folder_name/" * 6 + "train.py", "f", 9, "requests.get(" + "'x' + " * 60 + "'y')")
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from laststep.diagnose import diagnose
-from laststep.event import Event
-from laststep.finding import Confidence, Diagnosis, Evidence, Finding, RuledOut
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Diagnosis, Evidence, Finding, RuledOut
+from laststep.record.run import Run
 from laststep.reports import json as json_report
-from laststep.reports import terminal, words
-from laststep.run import Run
+from laststep.reports import terminal
+from laststep.rules.diagnose import diagnose
+from tests.written import written
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2Jvery " + "long " * 60 + "\x00\x9b31m"
 
@@ -25,10 +26,10 @@ def hostile_run() -> Run:
         "where": {"file": "/x/" + HOSTILE, "line": 7, "text": HOSTILE},
     }
     events = (
-        Event(0.0, "run", {"command": ["python", HOSTILE], "cwd": "/x"}),
-        Event(0.1, "recorder", {"pid": 1}, "recorder"),
-        Event(1.0, "exception", error, "recorder"),
-        Event(2.0, "end", {"code": 1, "signal": None, "seconds": 2.0}),
+        written(0.0, "run", {"command": ["python", HOSTILE], "cwd": "/x"}),
+        written(0.1, "recorder", {"pid": 1}, "recorder"),
+        written(1.0, "exception", error, "recorder"),
+        written(2.0, "end", {"code": 1, "signal": None, "seconds": 2.0}),
     )
     return Run(id="hostile", events=events)
 
@@ -64,12 +65,12 @@ def test_json_is_strict_even_with_nan() -> None:
         "metrics": {"loss": float("nan")}, "epoch": 0, "batch": 3,
     }  # fmt: skip
     events = (
-        Event(0.0, "run", {"command": ["python"]}),
-        Event(0.1, "recorder", {"pid": 1}, "recorder"),
-        Event(0.2, "fit", {"id": 1, "epochs": 5}, "recorder"),
-        Event(0.3, "stop", stop, "recorder"),
-        Event(0.4, "fit-end", {"id": 1}, "recorder"),
-        Event(2.0, "end", {"code": 0, "signal": None, "seconds": float("inf")}),
+        written(0.0, "run", {"command": ["python"]}),
+        written(0.1, "recorder", {"pid": 1}, "recorder"),
+        written(0.2, "fit", {"id": 1, "epochs": 5}, "recorder"),
+        written(0.3, "stop", stop, "recorder"),
+        written(0.4, "fit-end", {"id": 1}, "recorder"),
+        written(2.0, "end", {"code": 0, "signal": None, "seconds": float("inf")}),
     )
     text = json_report.page(diagnose(Run(id="r", events=events)))
 

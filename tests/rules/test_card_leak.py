@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from laststep.blackbox.steps import Step
-from laststep.diagnose import diagnose
-from laststep.event import Event
-from laststep.finding import Diagnosis
+from laststep.analysis.finding import Diagnosis
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.record.steps import Step
 from laststep.recorder.census import take_census
 from laststep.recorder.probes import census as probe
-from laststep.run import Run
+from laststep.rules.diagnose import diagnose
+from tests.written import written
 
 MB = 1_000_000
 FULL = 14.0  # when the allocator has no more room
@@ -29,7 +30,7 @@ def looks(*used: int, every: int = 10) -> list[Event]:
     told = [
         {"step": 1 + number * every, "gpus": [{"gpu": 0, "current": each * MB}]} for number, each in enumerate(used)
     ]
-    return [Event(10.0 + number, "census", each) for number, each in enumerate(told)]
+    return [written(10.0 + number, "census", each) for number, each in enumerate(told)]
 
 
 FLAT = looks(2400, 2410, 2400, 2410, 2400)
@@ -40,17 +41,17 @@ def census(time: float, step: int, length: int, size: int, **more: Any) -> Event
     entry = {"name": "history", "file": LINE["file"], "length": length, "bytes": size * MB, "holds": "EagerTensor"}
     entry |= {"kind": "list", "most": None, "where": LINE} | more
     told = {"step": step, "counts": {}, "freed": None, "containers": [entry]}
-    return Event(time, "census", told | ({"exhausted": True} if time >= FULL else {}))
+    return written(time, "census", told | ({"exhausted": True} if time >= FULL else {}))
 
 
 def died(*events: Event, message: str = OOM) -> Diagnosis:
     raised = {"type": "tensorflow.python.framework.errors_impl.ResourceExhaustedError", "message": message}
     told = [
-        Event(0.0, "run", {"command": ["python", "train.py"]}),
-        Event(1.0, "recorder", {"pid": 1}),
+        written(0.0, "run", {"command": ["python", "train.py"]}),
+        written(1.0, "recorder", {"pid": 1}),
         *events,
-        Event(90.0, "exception", raised | {"left": "program", "bases": ["OpError"]}),
-        Event(91.0, "end", {"code": 1, "signal": None}),
+        written(90.0, "exception", raised | {"left": "program", "bases": ["OpError"]}),
+        written(91.0, "end", {"code": 1, "signal": None}),
     ]
     steps = [Step(number, 10.0 + number / 10, 0.1, 0.0, 1.0, 0.1, 0, number, 1) for number in range(1, 101)]
     return diagnose(Run(id="r", events=tuple(sorted(told, key=lambda event: event.time)), steps=steps))
@@ -93,7 +94,7 @@ def test_else_it_is_the_step_that_does_not_fit(events: tuple[Event, ...]) -> Non
 
 
 def test_what_is_looked_at_after_the_end_does_not_count() -> None:
-    late = Event(16.0, "census", {"step": 41, "counts": {}, "freed": None, "containers": []})
+    late = written(16.0, "census", {"step": 41, "counts": {}, "freed": None, "containers": []})
     assert rules(died(*GROWS, census(15.0, 41, 41, 2000), late))[0] == "tensors-accumulating"
 
 

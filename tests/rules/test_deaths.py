@@ -6,19 +6,22 @@ from typing import Any
 
 import pytest
 
-from laststep.blackbox.steps import Step
-from laststep.diagnose import diagnose
-from laststep.event import Event
-from laststep.finding import Confidence, Diagnosis, Finding
-from laststep.rule import Answer, Rule
-from laststep.run import Run
+from laststep.analysis.finding import Confidence, Diagnosis, Finding
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.record.steps import Step
+from laststep.rules.diagnose import diagnose
+from laststep.rules.rule import Answer, Rule
+from tests.written import written
 
 GB = 10**9
 NAN = float("nan")
 
 
 def event(time: float, kind: str, /, **data: Any) -> Event:
-    return Event(time, kind, data, "recorder" if kind in ("recorder", "exiting", "fit", "exception") else "supervisor")
+    return written(
+        time, kind, data, "recorder" if kind in ("recorder", "exiting", "fit", "exception") else "supervisor"
+    )
 
 
 def limits(kills: int = 0, machine: int | None = 0, **more: Any) -> list[Event]:
@@ -146,7 +149,7 @@ def test_a_rule_that_crashes_is_a_result_and_the_others_go_on() -> None:
         raise ZeroDivisionError("oh")
 
     def fine(run: Run) -> Answer:
-        from laststep.finding import Evidence
+        from laststep.analysis.finding import Evidence
 
         return Finding("x", Confidence.LIKELY, (Evidence("y"),))
 
@@ -189,7 +192,7 @@ def test_an_error_that_was_caught_and_tried_again_with_success_is_not_swallowed(
     assert first(killed(*events, event(9.0, "exiting"), end=end))[0] == "callback-swallowed"
     again = [
         event(3.0, "fit", id=2, epochs=1),
-        Event(4.0, "epoch", {"fit": 2, "epoch": 0}, "recorder"),
-        Event(5.0, "fit-end", {"id": 2}, "recorder"),
+        written(4.0, "epoch", {"fit": 2, "epoch": 0}, "recorder"),
+        written(5.0, "fit-end", {"id": 2}, "recorder"),
     ]
     assert killed(*events, *again, event(9.0, "exiting"), end=end).findings == ()

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from laststep.diagnose import diagnose
-from laststep.event import Event
-from laststep.finding import Confidence, Finding
-from laststep.rules.diverged._learning import FAILS, LEARNS, UNKNOWN, learning_of
-from laststep.rules.diverged._site import are_rivals
-from laststep.run import Run
+from laststep.analysis.finding import Confidence, Finding
+from laststep.analysis.learning.learning import FAILS, LEARNS, UNKNOWN, learning_of
+from laststep.analysis.learning.site import are_rivals
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.rules.diagnose import diagnose
+from tests.written import written
 
 HERE = {"file": "/home/me/train.py", "line": 30, "function": "<module>", "text": "model.fit(x, y)"}
 LAYER = {"file": "/home/me/train.py", "line": 12, "function": "<module>", "text": "Dense(1)"}
@@ -39,14 +40,14 @@ def trained(losses: list[float] = FALLS, *more: Event, **changes: Any) -> Run:
     site |= {"variables": [{"name": name, "shape": [4, 2]} for name in NAMES]} | changes.pop("site", {})
     metrics = changes.pop("metrics", [{}] * len(losses))
     assert not changes, changes
-    events = [Event(1.0, "run", {}), Event(1.1, "recorder", {"pid": 7}), Event(2.0, "fit", fit)]
-    events += [Event(1.2, "versions", {"tensorflow": "2.21"}), Event(3.0, "gradients", site)]
-    events += [Event(4.0 + n, "numbers", {"site": 1, "step": 20 * n + 20, "since": 20 * n, "loss": 0.7} | numbers)
+    events = [written(1.0, "run", {}), written(1.1, "recorder", {"pid": 7}), written(2.0, "fit", fit)]
+    events += [written(1.2, "versions", {"tensorflow": "2.21"}), written(3.0, "gradients", site)]
+    events += [written(4.0 + n, "numbers", {"site": 1, "step": 20 * n + 20, "since": 20 * n, "loss": 0.7} | numbers)
                for n in range(16)]  # fmt: skip
-    events += [Event(30.0, "batch", {"site": 1, "batches": 16, "tensors": tensors})]
-    events += [Event(40.0 + n, "epoch", {"fit": 1, "epoch": n, "batches": 40, "metrics": {"loss": loss} | metrics[n]})
+    events += [written(30.0, "batch", {"site": 1, "batches": 16, "tensors": tensors})]
+    events += [written(40.0 + n, "epoch", {"fit": 1, "epoch": n, "batches": 40, "metrics": {"loss": loss} | metrics[n]})
                for n, loss in enumerate(losses)]  # fmt: skip
-    events += [Event(90.0, "fit-end", {"id": 1, "epoch": len(losses) - 1}), Event(99.0, "end", {"code": 0}), *more]
+    events += [written(90.0, "fit-end", {"id": 1, "epoch": len(losses) - 1}), written(99.0, "end", {"code": 0}), *more]
     return Run("made-up", tuple(sorted(events, key=lambda event: event.time)))
 
 
@@ -176,7 +177,7 @@ def test_labels_that_a_loss_can_take_are_left_alone(name: str) -> None:
 
 
 def test_labels_are_not_surer_than_what_ended_the_program() -> None:
-    error = Event(95.0, "exception", {"left": "program", "type": "KeyError", "bases": ["KeyError"], "message": "'a'"})
+    error = written(95.0, "exception", {"left": "program", "type": "KeyError", "bases": ["KeyError"], "message": "'a'"})
     run = trained(FALLS, error, **copy.deepcopy(LABELS["minus one"]))
     assert found(run)["bad-labels-for-loss"].confidence is Confidence.LIKELY
 
@@ -184,7 +185,7 @@ def test_labels_are_not_surer_than_what_ended_the_program() -> None:
 def test_a_label_without_a_unit_is_named_where_the_loss_is_nan() -> None:
     changes = {"loss": CLASSES | {"made_by": "BiasAdd", "from_logits": True},
                "tensors": {"y": stats(1.0, 5.0, whole=True), "y_pred": stats(-2, 2)}}  # fmt: skip
-    bad = Event(5.0, "bad-number", {"site": 1, "step": 1})
+    bad = written(5.0, "bad-number", {"site": 1, "step": 1})
     assert first(trained([float("nan")] * 8, bad, **copy.deepcopy(changes))) == "label-out-of-range"
     assert "label-out-of-range" not in found(trained(FALLS, **copy.deepcopy(changes)))  # such as ignore_class=5
 
@@ -217,7 +218,7 @@ def test_weights_without_gradient_are_named_where_nothing_is_learned() -> None:
 
 
 def test_a_model_that_has_nothing_to_train_is_named() -> None:
-    said = Event(3.0, "warning", {"message": "The model does not have any trainable weights."})
+    said = written(3.0, "warning", {"message": "The model does not have any trainable weights."})
     frozen = trained(FLAT, said, fit={"model": {"parameters": 9, "trainable": 0}})
     assert first(frozen) == "weights-not-updating"
     assert "frozen" in found(frozen)["weights-not-updating"].cause
@@ -227,23 +228,23 @@ def test_a_model_that_has_nothing_to_train_is_named() -> None:
 
 def test_a_stale_value_is_named_unless_it_was_traced_anew() -> None:
     told = {"name": "self.beta", "file": "/home/me/train.py", "line": 8, "before": 0.0, "now": 0.2, "step": 40}
-    run = trained(FALLS, Event(50.0, "stale", told))
+    run = trained(FALLS, written(50.0, "stale", told))
     assert first(run) == "stale-function-state"
     assert found(run)["stale-function-state"].where == {"file": "/home/me/train.py", "line": 8}
-    counted = Event(50.0, "stale", told | {"before": 2, "now": 2, "written": True})
+    counted = written(50.0, "stale", told | {"before": 2, "now": 2, "written": True})
     assert "only while it is traced" in found(trained(FALLS, counted))["stale-function-state"].cause
-    again = Event(51.0, "gradients", {"site": 2})
-    assert first(trained(FALLS, Event(50.0, "stale", told), again)) == "healthy"
-    assert first(trained(FALLS, Event(50.0, "stale", told | {"now": 0.0}))) == "healthy"
+    again = written(51.0, "gradients", {"site": 2})
+    assert first(trained(FALLS, written(50.0, "stale", told), again)) == "healthy"
+    assert first(trained(FALLS, written(50.0, "stale", told | {"now": 0.0}))) == "healthy"
 
 
 def test_no_signal_needs_a_test_and_a_model_that_does_not_learn() -> None:
-    random = Event(60.0, "dependence", {"site": 1, "rows": 900, "p": 0.7})
+    random = written(60.0, "dependence", {"site": 1, "rows": 900, "p": 0.7})
     assert first(trained(FLAT, random)) == "no-signal"
     assert first(trained(FALLS, random)) == "healthy"
-    few = Event(60.0, "dependence", {"site": 1, "rows": 130, "p": 0.7})
+    few = written(60.0, "dependence", {"site": 1, "rows": 130, "p": 0.7})
     assert "no-signal" not in found(trained(FLAT, few))
-    there = Event(60.0, "dependence", {"site": 1, "rows": 900, "p": 0.005})
+    there = written(60.0, "dependence", {"site": 1, "rows": 900, "p": 0.005})
     assert "no-signal" not in found(trained(FLAT, there))
     by_heart = trained(FALLS, random, metrics=[{"val_loss": 0.70 + n / 50} for n in range(8)])
     assert first(by_heart) == "no-signal"
@@ -264,8 +265,10 @@ def test_the_last_resort_is_never_ahead_and_never_sure() -> None:
 
 
 def test_models_trained_in_turns_need_no_falling_loss() -> None:
-    other = [Event(3.1, "gradients", {"site": 2, "variables": [{"name": "judge/kernel"}]})]
-    other += [Event(4.1 + n, "numbers", {"site": 2, "step": n, "loss": 0.7, "moved": {"judge": 0.1}}) for n in range(9)]
+    other = [written(3.1, "gradients", {"site": 2, "variables": [{"name": "judge/kernel"}]})]
+    other += [
+        written(4.1 + n, "numbers", {"site": 2, "step": n, "loss": 0.7, "moved": {"judge": 0.1}}) for n in range(9)
+    ]
     run = trained(FLAT, *other)
     assert are_rivals(run)
     assert first(run) == "healthy"
@@ -298,12 +301,12 @@ RUBBISH = (None, "x", [], {}, 7, -1.5, [None], {"a": None}, True)
 
 @pytest.mark.slow
 def test_damage_is_no_crash() -> None:
-    stale = Event(50.0, "stale", {"name": "beta", "line": 3, "file": "a.py", "before": 1, "now": 2})
-    whole = trained(FLAT, stale, Event(60.0, "dependence", {"rows": 900, "p": 0.7}))
+    stale = written(50.0, "stale", {"name": "beta", "line": 3, "file": "a.py", "before": 1, "now": 2})
+    whole = trained(FLAT, stale, written(60.0, "dependence", {"rows": 900, "p": 0.7}))
     for at, event in enumerate(whole.events):
-        for name in event.data if event.kind in ("gradients", "numbers", "batch", "stale", "dependence") else ():
+        for name in event.raw if event.kind in ("gradients", "numbers", "batch", "stale", "dependence") else ():
             for rubbish in RUBBISH:
-                torn = Event(event.time, event.kind, {**event.data, name: rubbish})
+                torn = written(event.time, event.kind, {**event.raw, name: rubbish})
                 found(Run("torn", (*whole.events[:at], torn, *whole.events[at + 1 :])))
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from laststep.blackbox.steps import Step
-from laststep.diagnose import diagnose
-from laststep.event import Event
-from laststep.finding import Confidence, Finding
-from laststep.rule import all_rules
-from laststep.run import Run
+from laststep.analysis.finding import Confidence, Finding
+from laststep.record.run import Run
+from laststep.record.steps import Step
+from laststep.rules.diagnose import diagnose
+from laststep.rules.rule import all_rules
+from tests.written import written
 
 NAN, INF = math.nan, math.inf
 RULES = (
@@ -69,7 +69,7 @@ def run_of(
         last = {"loss": broken["loss"], "grad": NAN, "weight": NAN, "bad": True}
         told += [("numbers", look(broken["step"], **last)), ("bad-number", broken)]
     told += [("end", {"code": 0, "seconds": 60.0})]
-    events = tuple(Event(10.0 + at, kind, data, "recorder") for at, (kind, data) in enumerate(told))
+    events = tuple(written(10.0 + at, kind, data, "recorder") for at, (kind, data) in enumerate(told))
     numbers = range(1, len(losses or [NAN] * 100) + 1)
     steps = [Step(n, 10.0 + n, 0.1, 0.0, (losses or [NAN] * 100)[n - 1], 0.01, 0, n, 1) for n in numbers]
     return Run("made-up", events=events, steps=steps)
@@ -180,22 +180,22 @@ def test_a_rate_to_try_is_told() -> None:
 def test_a_skipped_trial_of_the_loss_scale_is_no_harm() -> None:
     scaler = {"class": "LossScaleOptimizer", "inner": "Adam", "scales_loss": True}
     run = run_of(steady(1), broken=bad(1, loss=3.0), model=HALF, optimizer=scaler)
-    healed = [*run.events, Event(99.0, "epoch", {"epoch": 0, "metrics": {"loss": 0.2}}, "recorder")]
+    healed = [*run.events, written(99.0, "epoch", {"epoch": 0, "metrics": {"loss": 0.2}}, "recorder")]
     assert found(Run("made-up", events=tuple(healed), steps=run.steps)) == {}
 
 
 def test_two_trainings_at_once_are_not_judged() -> None:
     """The discriminator of a GAN is at chance when all is well."""
     run = run_of(steady(grads=FADING), model=SIGMOIDS)
-    twin = [Event(e.time + 0.5, e.kind, {**e.data, "site": 3}, e.source) for e in run.events if "site" in e.data]
-    twin = [Event(e.time, e.kind, {**e.data, "where": {"line": 9}}, e.source) for e in twin]
+    twin = [written(e.time + 0.5, e.kind, {**e.raw, "site": 3}, e.source) for e in run.events if "site" in e.raw]
+    twin = [written(e.time, e.kind, {**e.raw, "where": {"line": 9}}, e.source) for e in twin]
     both = tuple(sorted([*run.events, *twin], key=lambda event: event.time))
     assert found(Run("made-up", events=both, steps=run.steps)) == {}
 
 
 def test_where_a_cause_is_known_nan_loss_is_only_possible() -> None:
     run = FIRES["invalid-loss-math"]()
-    metrics = Event(99.0, "epoch", {"epoch": 0, "metrics": {"loss": NAN}}, "recorder")
+    metrics = written(99.0, "epoch", {"epoch": 0, "metrics": {"loss": NAN}}, "recorder")
     told = diagnose(Run("made-up", events=(*run.events, metrics), steps=run.steps)).findings
     assert [(finding.rule, finding.confidence) for finding in told] == [
         ("invalid-loss-math", Confidence.LIKELY), ("nan-loss", Confidence.POSSIBLE)]  # fmt: skip
@@ -207,9 +207,9 @@ def test_where_a_cause_is_known_nan_loss_is_only_possible() -> None:
 def test_torn_data_is_no_crash(rule: str, rubbish: Any) -> None:
     run = FIRES[rule]()
     for at, event in enumerate(run.events):
-        for key in event.data if event.kind in ("gradients", "numbers", "batch", "bad-number") else ():
-            torn = {**copy.deepcopy(dict(event.data)), key: rubbish}
-            events = [*run.events[:at], Event(event.time, event.kind, torn, event.source), *run.events[at + 1 :]]
+        for key in event.raw if event.kind in ("gradients", "numbers", "batch", "bad-number") else ():
+            torn = {**copy.deepcopy(dict(event.raw)), key: rubbish}
+            events = [*run.events[:at], written(event.time, event.kind, torn, event.source), *run.events[at + 1 :]]
             found(Run("made-up", events=tuple(events), steps=run.steps))
         found(Run("made-up", events=(*run.events[:at], *run.events[at + 1 :]), steps=run.steps))
 
@@ -237,8 +237,8 @@ def test_labels_that_are_no_classes_and_a_misused_cross_entropy_are_left_to_othe
 def test_a_bad_step_that_the_program_skips_does_no_harm() -> None:
     broken = bad(5, inputs={"x": HOLE})
     run = run_of(steady(1), losses=[1.0, 0.9, 0.8, 0.8, NAN, 0.7, 0.6, 0.5])
-    looked = Event(40.0, "numbers", look(5, NAN, NAN, 4.0, bad=True), "recorder")
-    events = (*run.events, looked, Event(41.0, "bad-number", broken, "recorder"))
+    looked = written(40.0, "numbers", look(5, NAN, NAN, 4.0, bad=True), "recorder")
+    events = (*run.events, looked, written(41.0, "bad-number", broken, "recorder"))
     assert found(Run("made-up", events=events, steps=run.steps)) == {}
 
 
@@ -250,7 +250,7 @@ def test_a_layer_that_is_given_zeros_is_not_dead() -> None:
 
 def test_targets_without_a_link_to_the_inputs_leave_a_finding_possible() -> None:
     run = FIRES["vanishing-gradients"]()
-    luck = Event(90.0, "dependence", {"site": 2, "rows": 400, "p": 0.6}, "recorder")
+    luck = written(90.0, "dependence", {"site": 2, "rows": 400, "p": 0.6}, "recorder")
     told = found(Run("made-up", events=(*run.events, luck), steps=run.steps))
     assert told["vanishing-gradients"].confidence is Confidence.POSSIBLE
 
@@ -302,7 +302,7 @@ def test_weights_drawn_far_too_large_blow_up_at_once() -> None:
 def test_data_that_nobody_saw_is_not_called_finite() -> None:
     told = [("recorder", {"pid": 7}), ("gradients", made()), ("numbers", look(1)), ("numbers", look(4))]
     told += [("bad-number", bad()), ("end", {"code": 0, "seconds": 60.0})]
-    run = Run("made-up", events=tuple(Event(10.0 + at, kind, data) for at, (kind, data) in enumerate(told)))
+    run = Run("made-up", events=tuple(written(10.0 + at, kind, data) for at, (kind, data) in enumerate(told)))
     finding = found(run)["invalid-loss-math"]
     assert finding.confidence is Confidence.POSSIBLE
     assert "finite data" not in finding.cause

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from laststep.blackbox.steps import Step
-from laststep.diagnose import diagnose
-from laststep.event import Event
-from laststep.rules._leaks import find_leak
-from laststep.run import Run
+from laststep.analysis.leaks import find_leak
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.record.steps import Step
+from laststep.rules.diagnose import diagnose
+from tests.written import written
 
 MB = 1e6
 LINE = {"file": "/x/train.py", "line": 31}
@@ -30,7 +31,7 @@ def samples(count: int, per_second: float, start: float = 600.0) -> list[dict[st
 
 def census(t: float, **more: Any) -> Event:
     told = {"step": int(10 * t), "freed": 0, "counts": {}, "containers": [], **more}
-    return Event(float(t), "census", told, "recorder")
+    return written(float(t), "census", told, "recorder")
 
 
 def holding(t: float, megabytes: float, kind: str = "list", holds: str = "EagerTensor", most: int = 0) -> Event:
@@ -39,12 +40,12 @@ def holding(t: float, megabytes: float, kind: str = "list", holds: str = "EagerT
 
 
 def epochs(*ends: float) -> list[Event]:
-    return [Event(end, "epoch", {"fit": 1, "epoch": number}, "recorder") for number, end in enumerate(ends)]
+    return [written(end, "epoch", {"fit": 1, "epoch": number}, "recorder") for number, end in enumerate(ends)]
 
 
 def answered(found: list[dict[str, Any]], events: list[Event]) -> list[str]:
     steps = [Step(s["inside"]["step"], s["t"], 0.1, 0.0, 1.0, 0.1, 0, 0, 1) for s in found]
-    run = Run("x", (Event(0.0, "recorder", {}), *events), steps, found)
+    run = Run("x", (written(0.0, "recorder", {}), *events), steps, found)
     return [finding.rule for finding in diagnose(run).findings if finding.symptom == "leaked"]
 
 
@@ -118,16 +119,16 @@ def test_what_is_let_go_at_the_end_does_not_hide_it() -> None:
     events = [holding(30, 300), holding(50, 500)]
     steps = [Step(s["inside"]["step"], s["t"], 0.1, 0.0, 1.0, 0.1, 0, 0, 1) for s in found]
     after = [{**found[-1], "t": 60.0 + t, "rss": 400 * MB} for t in range(10)]
-    run = Run("x", (Event(0.0, "recorder", {}), *events, census(65)), steps, found + after)
+    run = Run("x", (written(0.0, "recorder", {}), *events, census(65)), steps, found + after)
     assert "tensors-accumulating" in [finding.rule for finding in diagnose(run).findings]
 
 
 def test_a_scheduler_s_request_comes_before_a_leak() -> None:
     found = samples(60, 10)
-    end = Event(61.0, "end", {"code": None, "signal": "SIGTERM", "seconds": 61.0})
+    end = written(61.0, "end", {"code": None, "signal": "SIGTERM", "seconds": 61.0})
     events = [holding(30, 300), holding(50, 500), end]
     steps = [Step(s["inside"]["step"], s["t"], 0.1, 0.0, 1.0, 0.1, 0, 0, 1) for s in found]
-    run = Run("x", (Event(0.0, "recorder", {}), *events), steps, found)
+    run = Run("x", (written(0.0, "recorder", {}), *events), steps, found)
     assert [finding.rule for finding in diagnose(run).findings] == ["terminated", "tensors-accumulating"]
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from laststep.diagnose import read_diagnosis
 from laststep.reports import terminal
+from laststep.rules.diagnose import read_diagnosis
 
 RECORDED = Path(__file__).parent.parent / "recorded"
 EXPECTED = {

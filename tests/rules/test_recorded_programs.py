@@ -1,4 +1,4 @@
-"""Healthy programs and those of the diverged rules, recorded once (tests/record.py), diagnosed anew each time."""
+"""Healthy programs and those of the diverged rules, recorded once (tests/recordings.py), diagnosed anew each time."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from harness import all_scenarios, scenario
 
-from laststep.diagnose import read_diagnosis
-from laststep.finding import Confidence, Diagnosis
+from laststep.analysis.finding import Confidence, Diagnosis
+from laststep.rules.diagnose import read_diagnosis
+from tests.harness import all_scenarios, scenario
 
 ARCHIVE = Path(__file__).parent.parent / "recorded" / "programs.tar.xz"
 FEWEST_HEALTHY = 60

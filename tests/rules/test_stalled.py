@@ -8,7 +8,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from stuck import (
+
+from laststep.analysis.finding import Confidence, Diagnosis, Finding
+from laststep.analysis.stacks import Look
+from laststep.analysis.stall import cause_of, stall_of
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.record.steps import Step
+from laststep.rules.diagnose import diagnose
+from laststep.rules.rule import all_rules
+from tests.supervisor.stuck import (
     EXECUTE,
     FIT,
     HOOK,
@@ -33,15 +42,6 @@ from stuck import (
     stuck_run,
     thread,
 )
-
-from laststep.blackbox.steps import Step
-from laststep.diagnose import diagnose
-from laststep.event import Event
-from laststep.finding import Confidence, Diagnosis, Finding
-from laststep.look import Look
-from laststep.rule import all_rules
-from laststep.rules.stalled._stuck import cause_of, stall_of
-from laststep.run import Run
 
 STALLED = [rule for rule in all_rules().values() if rule.symptom == "stalled"]
 
@@ -599,7 +599,7 @@ def test_a_rank_that_the_others_wait_for_is_named_with_its_line() -> None:
 
 
 def test_the_newest_pace_counts() -> None:
-    assert "straggling-rank" not in found(paced(event(110.0, "pace", **pace(0, 14).data), pace(3, 4)))
+    assert "straggling-rank" not in found(paced(event(110.0, "pace", **pace(0, 14).raw), pace(3, 4)))
 
 
 @pytest.mark.parametrize("at_work", [(15, 17), (6, 13), (0, 9), (0, 0), (14,), ()])

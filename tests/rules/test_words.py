@@ -6,19 +6,20 @@ from typing import Any
 
 import pytest
 
-from laststep.blackbox.steps import Step
-from laststep.diagnose import diagnose
-from laststep.event import Event
-from laststep.finding import Confidence, Diagnosis
+from laststep.analysis.finding import Confidence, Diagnosis
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.record.steps import Step
 from laststep.reports import terminal
-from laststep.run import Run
+from laststep.rules.diagnose import diagnose
+from tests.written import written
 
 LINE = {"file": "/home/anna/train.py", "line": 20, "text": "model.fit(ds, epochs=3)"}
 MADE = {"file": "/home/anna/train.py", "line": 12, "text": "ds = ds.shuffle(100_000).batch(32)"}
 
 
 def event(time: float, kind: str, /, **data: Any) -> Event:
-    return Event(time, kind, data, "recorder")
+    return written(time, kind, data, "recorder")
 
 
 def fit(done: list[dict[str, Any]], end: dict[str, Any] | None = None, **asked: Any) -> list[Event]:

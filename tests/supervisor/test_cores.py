@@ -59,9 +59,7 @@ def test_where_the_kernel_does_not_count(monkeypatch: pytest.MonkeyPatch) -> Non
     assert cores.lost({}, {}, 10.0, set()) == pytest.approx(8.0), "no pressure is known: the load alone"
 
 
-def test_the_others_are_named_and_the_runs_own_are_not(
-    spinners: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_others_are_named_and_the_runs_own_are_not(spinners: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cores, "MOST_OTHERS", 100)  # other tests may keep the same core busy
     run, *others = spinners
     watched = cores.Others()

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stuck import EXECUTE, FIT, GET, LOAD, SCRIPT_OPS, TRAIN, WAIT, frame, main, thread
 
-from laststep.blackbox.follow import Live
-from laststep.blackbox.journal import JournalWriter, read_journal
-from laststep.blackbox.steps import Beat, Now
-from laststep.event import Event
+from laststep.record.event import Event
+from laststep.record.follow import Live
+from laststep.record.journal import JournalWriter, read_journal
+from laststep.record.steps import Beat, Now
 from laststep.supervisor import feeding as module
 from laststep.supervisor.feeding import LOOKS, MOST_SERIES, WINDOW, Feeding
+from tests.supervisor.stuck import EXECUTE, FIT, GET, LOAD, SCRIPT_OPS, TRAIN, WAIT, frame, main, thread
 
 NEXT = frame("/usr/lib/python3.11/site-packages/tensorflow/python/data/ops/iterator_ops.py", "__next__", 800)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from laststep.look import Look
+from laststep.analysis.stacks import Look
 from laststep.supervisor import moves
 from laststep.supervisor.attach import is_whole
 from laststep.supervisor.moves import Glimpse
@@ -70,7 +70,7 @@ def test_a_counter_that_moves_is_enough():
 
 def test_a_feeder_that_moves_is_enough():
     def fed(line: int) -> Look:
-        told = in_fit(1, 7).data["threads"]
+        told = in_fit(1, 7).raw["threads"]
         own = {"file": "/home/anna/data.py", "line": line, "function": "gen", "text": "x"}
         return Look({"threads": [*told, {"frames": [own, {"file": "/tf/script_ops.py", "function": "__call__"}]}]})
 

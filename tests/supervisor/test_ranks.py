@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stuck import EXECUTE, FIT, IN_STEP, LOAD, SCRIPT_OPS, TRAIN, frame, main, thread
 
-from laststep.blackbox.follow import Live
-from laststep.blackbox.journal import JournalWriter, read_journal
-from laststep.blackbox.steps import Beat, Now
-from laststep.event import Event
+from laststep.record.event import Event
+from laststep.record.follow import Live
+from laststep.record.journal import JournalWriter, read_journal
+from laststep.record.steps import Beat, Now
 from laststep.supervisor import ranks as module
 from laststep.supervisor.ranks import LOOKS, REST, SETTLED, Pace, on_this_machine
+from tests.supervisor.stuck import EXECUTE, FIT, IN_STEP, LOAD, SCRIPT_OPS, TRAIN, frame, main, thread
 
 DRAWS = (main(frame("/home/me/train.py", "draw", 44), TRAIN),)
 WAITS = (main(*IN_STEP),)

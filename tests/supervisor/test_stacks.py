@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from laststep.blackbox.stacks import STACKS, stack_signal
+from laststep.record.stacks import STACKS, stack_signal
 from laststep.supervisor import stacks
 from laststep.supervisor.stacks import by_signal, by_spy, catches, read_stacks
 

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stuck import EXECUTE, FIT, GET, LOAD, SCRIPT_OPS, TRAIN, WAIT, frame, look, main, thread
 
 import laststep
-from laststep.blackbox.follow import Live
-from laststep.blackbox.journal import JournalWriter, read_journal
-from laststep.blackbox.steps import PHASES, Beat, Now, StepWriter
-from laststep.event import Event
-from laststep.look import Look
+from laststep.analysis.stacks import Look
+from laststep.record.event import Event
+from laststep.record.follow import Live
+from laststep.record.journal import JournalWriter, read_journal
+from laststep.record.steps import PHASES, Beat, Now, StepWriter
 from laststep.supervisor import stall as module
 from laststep.supervisor.stall import BUSY_FLOOR, FLOOR, FROZEN_FLOOR, LOOK_EVERY, Stalls, _next, in_loop, phase_of
+from tests.supervisor.stuck import EXECUTE, FIT, GET, LOAD, SCRIPT_OPS, TRAIN, WAIT, frame, look, main, thread
 
 SRC = str(Path(laststep.__file__).parents[1])
 
@@ -465,7 +465,7 @@ def test_looks_that_fail_do_not_end_the_watching(
 
 STAND_IN = """
 import os, signal, sys, threading, time
-from laststep.blackbox.steps import Beat, StepWriter
+from laststep.record.steps import Beat, StepWriter
 from laststep.recorder.guard import guard
 folder, then = sys.argv[1:3]
 writer = StepWriter(os.path.join(folder, f"steps.{os.getpid()}"))
@@ -549,7 +549,7 @@ def test_a_real_process_that_stands_still(stand_in: StandIn, stalls: Make, folde
     assert told.wait(20)
     made.stop()
     (event,) = [e for e in read_journal(folder / "supervisor.jsonl") if e.kind == "stall"]
-    seen = Look(event.data)
+    seen = Look(event.raw)
     if not seen.threads:
         pytest.skip("py-spy can't look here")
     assert (event.get("phase"), event.get("step"), event.get("pid")) == ("loop", 16, process.pid)
@@ -587,7 +587,7 @@ def test_the_lock_is_held_by_ours(
     made.stop()
     events = [e for e in read_journal(folder / "supervisor.jsonl") if e.kind in ("look", "stall")]
     assert [e.kind for e in events if e.kind == "stall"] == []
-    if not events or not Look(events[0].data).threads:
+    if not events or not Look(events[0].raw).threads:
         pytest.skip("py-spy can't look here")
     assert events[0].get("ours") is True
 

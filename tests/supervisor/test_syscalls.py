@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from laststep.supervisor import syscalls
-from laststep.supervisor.look import take_look
+from laststep.supervisor.snapshot import take_look
 from laststep.supervisor.syscalls import blocked_in, describe_descriptor
 
 pytestmark = pytest.mark.skipif(not syscalls._NAMES, reason="system calls are known of Linux on x86-64 and ARM only")

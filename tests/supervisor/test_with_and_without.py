@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import programs
 import pytest
+
+from tests.supervisor import programs
 
 PAIRS = [("facts", condition) for condition in programs.CONDITIONS]
 PAIRS += [(name, programs.PLAIN) for name in programs.PROGRAMS if name != "facts"]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import Any, TextIO
 
-from laststep.printing import printable
+from laststep.reports.printing import printable
 
 TAKE = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J"  # the other screen, no cursor, no wrapping
 GIVE_BACK = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l"

@@ -37,8 +37,8 @@ def _seconds(text: str) -> float:
 
 
 def run(asked: argparse.Namespace) -> int:
-    from laststep.diagnose import diagnose
     from laststep.reports import json, terminal
+    from laststep.rules.diagnose import diagnose
     from laststep.supervisor.attach import attach
 
     if sys.stderr.isatty():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from laststep.commands.why import terminal_settings
 
 if TYPE_CHECKING:
-    from laststep.finding import Diagnosis
+    from laststep.analysis.finding import Diagnosis
 
 EXAMPLES = (
     "laststep diagnose train.log              what a log alone tells",
@@ -42,14 +42,13 @@ def run(asked: argparse.Namespace) -> int:
 
 
 def _diagnosis(name: str) -> Diagnosis:
-    from laststep.diagnose import diagnose
     from laststep.logs.lines import NotALog
-    from laststep.logs.read import read_story
-    from laststep.run import Run
+    from laststep.logs.read import read_story, run_of_log
+    from laststep.rules.diagnose import diagnose
 
     if name == "-":
-        return diagnose(Run.of_log(read_story(sys.stdin.buffer, "standard input"), "-"))
+        return diagnose(run_of_log(read_story(sys.stdin.buffer, "standard input"), "-"))
     if Path(name).is_dir():
         raise NotALog(f"{name} is a folder; if it is a run's, ask `laststep why {name}`")
     with open(name, "rb") as stream:
-        return diagnose(Run.of_log(read_story(stream, name), Path(name).name))
+        return diagnose(run_of_log(read_story(stream, name), Path(name).name))

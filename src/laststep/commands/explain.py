@@ -7,7 +7,7 @@ import difflib
 import sys
 import textwrap
 
-from laststep.rule import all_rules
+from laststep.rules.rule import all_rules
 
 EXAMPLES = ("laststep explain host-out-of-memory",)
 

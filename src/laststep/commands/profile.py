@@ -10,13 +10,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from laststep.blackbox.folder import find_run
 from laststep.commands import run as running
+from laststep.record.folder import find_run
 from laststep.settings import read_settings
 
 if TYPE_CHECKING:
     from laststep.profile.costs import Profile
-    from laststep.run import Run
+    from laststep.record.run import Run
 
 AFTER, STEPS, MOST_STEPS = 10, 20, 1000
 TAKE_VALUE = ("--steps", "--after", "--dir", "--show")
@@ -98,8 +98,8 @@ class Teller:
 
 def _told(folder: Path, as_json: bool, stream: TextIO) -> str:
     """The page, or one line that says why there is none."""
+    from laststep.record.run import DamagedRun, Run
     from laststep.reports import profile as pages
-    from laststep.run import DamagedRun, Run
 
     run = Run.load(folder)
     try:

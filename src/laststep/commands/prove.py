@@ -10,12 +10,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from laststep.blackbox.folder import PROOFS, find_run
-from laststep.commands._side import add_consent, announce, last_words, may_start, side_run, why_not
-from laststep.diagnose import diagnose
-from laststep.finding import Confidence, Finding, Remedy
-from laststep.proof import OPEN, Proof, read_proof
-from laststep.run import DamagedRun, Run
+from laststep.analysis.experiments.prove import OPEN, Proof, read_proof
+from laststep.analysis.finding import Confidence, Finding, Remedy
+from laststep.experiments.side_run import add_consent, announce, last_words, may_start, side_run, why_not
+from laststep.record.folder import PROOFS, find_run
+from laststep.record.run import DamagedRun, Run
+from laststep.rules.diagnose import diagnose
 from laststep.settings import read_settings
 
 EXAMPLES = (
@@ -23,7 +23,7 @@ EXAMPLES = (
     "laststep prove --seconds 180    longer, for trainings that take their time",
 )
 SECONDS = 60
-OTHERS = {"input-starved": "laststep probe", "invalid-loss-math": "laststep replay"}
+OTHERS = {"input-starved": "laststep tune", "invalid-loss-math": "laststep replay"}
 OTHER_LOSS = ("loss", "targets", "affine")  # with these, the losses of the two arms are not the same thing
 
 
@@ -74,8 +74,9 @@ def _plan(recorded: Run, remedy: Remedy) -> dict[str, Any]:
 def _tell(
     asked: argparse.Namespace, recorded: Run, finding: Finding, remedy: Remedy, folder: Path, in_time: bool
 ) -> int:
+    from laststep import text as words
     from laststep.commands.why import terminal_settings
-    from laststep.reports import prove, words
+    from laststep.reports import prove
 
     try:
         side = Run.load(folder)
@@ -101,7 +102,7 @@ def _tell(
 
 def _keep(recorded: Run, proof: Proof) -> None:
     """Beside the run, so that `laststep why` knows it from now on. Where that can't be written, it is only shown."""
-    from laststep.blackbox.journal import JournalWriter
+    from laststep.record.journal import JournalWriter
 
     if proof.verdict == OPEN or recorded.folder is None:
         return

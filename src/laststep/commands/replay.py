@@ -9,10 +9,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from laststep.blackbox.folder import find_run
-from laststep.commands._side import add_consent, announce, last_words, may_start, side_run, why_not
-from laststep.event import Event
-from laststep.run import DamagedRun, Run
+from laststep.experiments.side_run import add_consent, announce, last_words, may_start, side_run, why_not
+from laststep.record.event import Event
+from laststep.record.folder import find_run
+from laststep.record.run import DamagedRun, Run
 from laststep.settings import read_settings
 
 EXAMPLES = ("laststep replay             of the newest run here", "laststep replay 20261116-12  of another one")
@@ -68,7 +68,7 @@ def _tell(asked: argparse.Namespace, recorded: Run, bad: Event, folder: Path, in
         print(last_words(folder), file=sys.stderr)
         return 2
     if asked.json:
-        print(json.dumps({"run": recorded.id, "bad": dict(bad.data), "replayed": dict(told.data)}))
+        print(json.dumps({"run": recorded.id, "bad": dict(bad.raw), "replayed": dict(told.raw)}))
     else:
         width, colour = terminal_settings(sys.stdout)
         sys.stdout.write(replay.page(recorded, bad, told, width, colour))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import textwrap
 
-from laststep.rule import SYMPTOMS, all_rules
+from laststep.rules.rule import SYMPTOMS, all_rules
 
 EXAMPLES = ("laststep rules",)
 

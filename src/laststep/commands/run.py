@@ -13,10 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from laststep.blackbox import folder as folders
 from laststep.commands._in_time import Interrupted, at_most
-from laststep.printing import printable
+from laststep.record import folder as folders
 from laststep.recorder.guard import attempt
+from laststep.reports.printing import printable
 from laststep.settings import ON_STALL, Settings, read_settings
 from laststep.supervisor.again import PREVIOUS, RESTARTS
 
@@ -184,9 +184,9 @@ def cannot_start(command: list[str], error: OSError) -> int:
 def answer(folder: Path) -> str:
     """The page, for after the end. A healthy run gets one quiet line."""
     from laststep.commands.why import terminal_settings
-    from laststep.diagnose import read_diagnosis
+    from laststep.record.run import DamagedRun
     from laststep.reports.terminal import page
-    from laststep.run import DamagedRun
+    from laststep.rules.diagnose import read_diagnosis
 
     try:
         diagnosis = read_diagnosis(folder, RULES_SECONDS)

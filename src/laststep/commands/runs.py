@@ -7,9 +7,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from laststep.blackbox import folder as folders
-from laststep.printing import clean
-from laststep.reports import words
+from laststep import text as words
+from laststep.record import folder as folders
+from laststep.reports.printing import clean
 from laststep.settings import read_settings
 
 EXAMPLES = ("laststep runs", "laststep runs --prune --keep-runs 10")
@@ -43,8 +43,8 @@ def run(asked: argparse.Namespace) -> int:
 
 
 def _line(folder: Path, width: int) -> str:
-    from laststep.diagnose import NONSENSE, read_diagnosis
-    from laststep.run import DamagedRun
+    from laststep.record.run import DamagedRun
+    from laststep.rules.diagnose import NONSENSE, read_diagnosis
 
     try:
         diagnosis = read_diagnosis(folder)

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from laststep.blackbox import folder as folders
+from laststep.record import folder as folders
 from laststep.settings import read_settings
 
 if TYPE_CHECKING:
+    from laststep.analysis.finding import Diagnosis
     from laststep.commands._screen import Screen
-    from laststep.finding import Diagnosis
     from laststep.reports.figures import View
     from laststep.reports.sheet import Sheet
 
@@ -77,7 +77,7 @@ class Watched:
     """A run folder, read again when it is time: what is cheap to read each time, all of it now and then."""
 
     def __init__(self, folder: Path) -> None:
-        from laststep.blackbox.follow import Follower
+        from laststep.record.follow import Follower
 
         self.folder = folder
         self._follower = Follower(folder)
@@ -86,10 +86,10 @@ class Watched:
         self.view = self.look()
 
     def look(self) -> View:
-        from laststep.blackbox.follow import Live
-        from laststep.diagnose import NONSENSE, read_diagnosis
+        from laststep.record.follow import Live
+        from laststep.record.run import DamagedRun
         from laststep.reports.figures import view_of
-        from laststep.run import DamagedRun
+        from laststep.rules.diagnose import NONSENSE, read_diagnosis
 
         began = time.monotonic()
         is_over = self.diagnosis.run.alive and not folders.is_busy(self.folder)
@@ -108,9 +108,9 @@ class Watched:
         self._next = now + min(LOAD_AT_LEAST_EVERY, max(LOAD_EVERY, LOAD_SHARE * (now - began)))
 
     def _first(self) -> Diagnosis:
-        from laststep.diagnose import read_diagnosis
-        from laststep.rule import all_rules
-        from laststep.run import DamagedRun
+        from laststep.record.run import DamagedRun
+        from laststep.rules.diagnose import read_diagnosis
+        from laststep.rules.rule import all_rules
 
         all_rules()  # imported once, and no part of what reading takes
         began = time.monotonic()
@@ -241,7 +241,7 @@ class _Reader:
         self._screen.show(self._page(sheet) if self._why else screen(self._watched.view, sheet))
 
     def _page(self, sheet: Sheet) -> list[str]:
-        from laststep.printing import PLAIN
+        from laststep.reports.printing import PLAIN
         from laststep.reports.terminal import page
 
         text = page(self._watched.diagnosis, sheet.width, sheet.colour)

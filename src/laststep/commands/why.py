@@ -8,7 +8,7 @@ import shutil
 import sys
 from typing import TextIO
 
-from laststep.blackbox.folder import find_run
+from laststep.record.folder import find_run
 from laststep.settings import read_settings
 
 EXAMPLES = (
@@ -27,9 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(asked: argparse.Namespace) -> int:
-    from laststep.diagnose import NONSENSE, read_diagnosis
+    from laststep.record.run import DamagedRun
     from laststep.reports import json, terminal
-    from laststep.run import DamagedRun
+    from laststep.rules.diagnose import NONSENSE, read_diagnosis
 
     settings = read_settings({"dir": asked.dir})
     folder = find_run(asked.run, settings.dir)

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from laststep.event import Event
 from laststep.logs.lines import Line
+from laststep.record.event import Event
+from laststep.record.untyped import untyped
 
 _EPOCH = re.compile(r"^\s*Epoch (?P<epoch>\d{1,9})/(?P<of>\d{1,9})(?:\s*$|\s+(?=\d+/(?:\d+|Unknown)\s?[\[━ ]))")
 _STEP_TIME = re.compile(r"(?P<time>\d{1,9})(?P<unit>us|ms|s)/(?:step|sample|batch)")
@@ -76,7 +77,7 @@ class Bars:
         if not self.fits or epoch <= self._last_epoch or asked != self._asked:
             self.fits += 1
             told = {"id": self.fits, "function": "fit", "epochs": asked, "initial_epoch": epoch, "at_line": line.number}
-            yield Event(float(line.number), "fit", told, "log")
+            yield untyped(float(line.number), "fit", told, "log")
         self._epoch, self._last_epoch, self._asked = epoch, epoch, asked
         self.done = self.of = self._cut_at = None
         self._moved_at = self._last_move = line.number
@@ -118,9 +119,9 @@ class Bars:
             "step_seconds": self._step_seconds,
             "at_line": self._line,
         }
-        yield Event(float(self._line), "epoch", data, "log")
+        yield untyped(float(self._line), "epoch", data, "log")
         if self._epoch + 1 >= self._asked:
-            yield Event(float(self._line), "fit-end", {"id": self.fits}, "log")
+            yield untyped(float(self._line), "fit-end", {"id": self.fits}, "log")
         self._epoch = None
 
     def _counter(self, line: Line) -> Iterator[Event]:
@@ -135,7 +136,7 @@ class Bars:
     def _progress(self, line: Line, done: int | None, metrics: dict[str, float]) -> Event:
         moved = done is not None and self._counted is not None and done > self._counted
         self._counted = done if done is not None else self._counted
-        return Event(
+        return untyped(
             float(line.number),
             "progress",
             {"done": done, "moved": moved, "metrics": metrics, "at_line": line.number},

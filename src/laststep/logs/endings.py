@@ -7,8 +7,9 @@ import signal
 from collections.abc import Iterator
 from typing import Any
 
-from laststep.event import Event
 from laststep.logs.lines import Line
+from laststep.record.event import Event
+from laststep.record.untyped import untyped
 
 # The C library's names of signals, as shells print them.
 _WORDS = {
@@ -230,7 +231,7 @@ class Endings:
         for kind, data in _read(line.text.strip()):
             if kind == "end":
                 self.ended_at = line.number
-            yield Event(float(line.number), kind, data | {"at_line": line.number, "text": line.text[:300]}, "log")
+            yield untyped(float(line.number), kind, data | {"at_line": line.number, "text": line.text[:300]}, "log")
 
 
 def _read(text: str) -> Iterator[tuple[str, dict[str, Any]]]:

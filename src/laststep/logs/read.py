@@ -9,11 +9,14 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from laststep.event import Event
 from laststep.logs.bars import Bars
 from laststep.logs.endings import Endings
 from laststep.logs.lines import Line, Reading, Repeats, worth_reading
 from laststep.logs.tracebacks import Tracebacks
+from laststep.record.event import Event
+from laststep.record.events.process import Raised
+from laststep.record.run import Run, view
+from laststep.record.untyped import untyped
 
 FIRST, LAST = 4_000, 8_000  # lines that are kept of the beginning and of the end
 MOST_EVENTS = 10_000
@@ -48,8 +51,6 @@ class Story:
     events: list[Event]
     reading: Reading
     runs: int = 1
-    # What one rule worked out of the lines, for the next.
-    kept: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def too_large(self) -> tuple[str, ...]:
@@ -78,9 +79,20 @@ def read_story(stream: BinaryIO, name: str = "the log", is_console: bool = False
     return teller.finish(reading)
 
 
-def story_of(console: str) -> Story:
-    """What a program printed may be anything; what is no text in it is left out."""
-    return read_story(io.BytesIO(console.encode("utf-8", "replace")), is_console=True)
+@view
+def story_of(run: Run) -> Story:
+    """What a run printed, read as a bare log would be; what is no text in it is left out."""
+    return read_story(io.BytesIO(run.console.encode("utf-8", "replace")), is_console=True)
+
+
+def run_of_log(story: Story, name: str) -> Run:
+    """A run of which nothing is there but what it printed."""
+    reading = story.reading
+    fields: dict[str, Any] = {"file": name, "lines": reading.lines, "bytes": reading.bytes, "runs": story.runs}
+    fields |= {"rubbish": reading.rubbish} | ({"reversed": True} if reading.is_reversed else {})
+    run = Run(id=name, events=(untyped(0.0, "log", fields, "log"), *story.events), too_large=story.too_large)
+    story_of.keep(run, story)
+    return run
 
 
 class _Teller:
@@ -155,7 +167,7 @@ class _Teller:
         """Lines of Keras and TensorFlow that stand for something the recorder would have seen itself."""
         text, when = line.text, float(line.number)
         if _FATAL.match(text.strip()):
-            yield Event(
+            yield untyped(
                 when, "end", {"code": None, "signal": "SIGABRT", "at_line": line.number, "text": text[:300]}, "log"
             )
             self._endings.ended_at = line.number
@@ -165,7 +177,7 @@ class _Teller:
             if warned["logged"] and _RAN_OUT.search(message):  # Keras 2 stops; Keras 3 says it late, or for nothing
                 self._bars.ran_out()
             told = {"category": warned["category"] or "logged", "message": message, "at_line": line.number}
-            yield Event(when, "warning", told | {"batch": self._bars.done, "of": self._bars.of}, "log")
+            yield untyped(when, "warning", told | {"batch": self._bars.done, "of": self._bars.of}, "log")
         improved = _NOT_IMPROVED.match(text)
         if improved:
             self._monitor = {"monitor": improved["monitor"], "best": float(improved["best"])}
@@ -177,7 +189,7 @@ class _Teller:
             if early:
                 told |= {"epoch": int(early["epoch"]) - 1, "values": self._monitor}
             told["metrics"] = self._bars.metrics
-            yield Event(when, "stop", told, "log")
+            yield untyped(when, "stop", told, "log")
 
 
 def _moved(epoch: Event) -> float:
@@ -202,10 +214,10 @@ def _as_it_ended(story: Story) -> Iterator[Event]:
     end = max(ends, key=_how_telling, default=None)
     fatal = None
     for event in story.events:
-        if event.kind == "exception":
+        if isinstance(event, Raised):
             first = "thread" if event.get("left") == "thread" else "program"
             left = "caught" if _went_on(story, event) else first if fatal is None or first == "thread" else "after"
-            event = dataclasses.replace(event, data={**event.data, "left": left})
+            event = dataclasses.replace(event, raw={**event.raw, "left": left}, left=left)
             fatal = event if left == "program" else fatal
         if event.kind == "verdict" and event.time < last_progress and event.get("by") in ABOUT_OTHERS_TOO:
             continue

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from laststep.event import Event
 from laststep.logs.lines import Line
+from laststep.record.event import Event
+from laststep.record.untyped import untyped
 from laststep.recorder.frames import users_line
 
 CUT_OFF = "an error that the log cuts off"
@@ -188,7 +189,7 @@ class Tracebacks:
             data["because_of"], self._earlier = self._earlier[-3:], []
         self._error, self._message = None, []
         if not self._chained:
-            yield Event(float(self._began), "exception", data, "log")
+            yield untyped(float(self._began), "exception", data, "log")
 
 
 def _described(file: str, line: int, function: str | None) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from laststep.event import Event
 from laststep.profile.layers import PIPELINE, SUFFIX, Layers, op_type, tree
 from laststep.profile.trace import Span, Taken, Trace
-from laststep.reports.words import size
+from laststep.record.event import Event
+from laststep.text import size
 
 MUCH = 0.2
 SHARES = ("input", "compute", "host", "idle")

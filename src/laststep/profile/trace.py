@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from laststep.blackbox.reading import read_plain
 from laststep.profile import hlo
 from laststep.profile.wire import Torn, fields, number, signed, text, varint
-from laststep.run import DamagedRun
+from laststep.record.reading import read_plain
+from laststep.record.run import DamagedRun
 
 MOST_BYTES = 256 << 20
 MOST_KEPT = 2_000_000

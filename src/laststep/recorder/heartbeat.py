@@ -8,7 +8,7 @@ import os
 import sys
 import time
 
-from laststep.blackbox.steps import Beat
+from laststep.record.steps import Beat
 from laststep.recorder import state
 from laststep.recorder.guard import guard
 

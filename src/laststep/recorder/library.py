@@ -15,12 +15,12 @@ from laststep.recorder.probes import exceptions
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from laststep.finding import Diagnosis
+    from laststep.analysis.finding import Diagnosis
 
 
 def start_here(directory: str | None) -> str:
     """Record this process, and let a second one watch it from outside."""
-    from laststep.blackbox.folder import create_run
+    from laststep.record.folder import create_run
     from laststep.recorder.start import start
     from laststep.settings import read_settings
 
@@ -85,8 +85,8 @@ def _step(recorder: state.Recorder, loss: float | None) -> None:
 def diagnose_here(run: str | None) -> Diagnosis:
     from pathlib import Path
 
-    from laststep.blackbox.folder import find_run
-    from laststep.diagnose import read_diagnosis
+    from laststep.record.folder import find_run
+    from laststep.rules.diagnose import read_diagnosis
     from laststep.settings import read_settings
 
     if run is None and state.current is not None:

@@ -7,8 +7,8 @@ import os
 import resource
 import sys
 
-from laststep.blackbox.claim import CLAIM, claimed_by_another, start_time
-from laststep.blackbox.journal import HIGH_FD
+from laststep.record.claim import CLAIM, claimed_by_another, start_time
+from laststep.record.journal import HIGH_FD
 from laststep.recorder import imports, patch, state
 from laststep.recorder.guard import Unsupported, guard, on_failure
 

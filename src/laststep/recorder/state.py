@@ -8,8 +8,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from laststep.blackbox.journal import JournalWriter
-from laststep.blackbox.steps import NAN, PHASES, StepWriter
+from laststep.record.journal import JournalWriter
+from laststep.record.steps import NAN, PHASES, StepWriter
 
 LONG_STEP = 0.02  # seconds
 PHASE = {name: number for number, name in enumerate(PHASES)}
@@ -37,7 +37,7 @@ class Recorder:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.handover: tuple[str, str | None] | None = None
-        # What a command asks of the recorder beyond recording: profile=10:20, save=1, probe=1;seconds=60
+        # What a command asks of the recorder beyond recording: profile=10:20, save=1, tune=1;seconds=60
         self.asked: dict[str, str] = {}
         self.at_step_end: list[Callable[[int, float, float], None]] = []  # told (number, seconds, now); empty as a rule
         self.pid = os.getpid()
@@ -68,7 +68,7 @@ class Recorder:
     @property
     def is_side_run(self) -> bool:
         """The program was started again by us, for an experiment in the place of its first fit."""
-        return "probe" in self.asked or "prove" in self.asked
+        return "tune" in self.asked or "prove" in self.asked
 
     def event(self, kind: str, **data: Any) -> None:
         self.event_at(None, kind, data)

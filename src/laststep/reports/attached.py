@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from laststep.event import Event
-from laststep.look import Thread
-from laststep.reports import words
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.stacks import Thread
+from laststep.record.event import Event
+from laststep.record.run import Run
 
 if TYPE_CHECKING:
     from laststep.reports.terminal import Page

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from laststep.blackbox.follow import Live
-from laststep.blackbox.steps import Now, Step
-from laststep.finding import Diagnosis
-from laststep.reports import words
+from laststep import text as words
+from laststep.analysis.finding import Diagnosis
+from laststep.record.follow import Live
+from laststep.record.run import Fit, Run
+from laststep.record.steps import Now, Step
 from laststep.reports.terminal import what_happened
-from laststep.rule import all_rules
-from laststep.run import Fit, Run
+from laststep.rules.rule import all_rules
 
 RECENT = 512  # steps that tell what is usual
 LATEST = 5  # steps that tell what is now
@@ -240,15 +240,17 @@ def _progress(run: Run, fit: Fit | None, steps: Sequence[Step], at: float, quiet
     if fit is None:
         return told
     asked = number(fit.began.get("steps")) or number(fit.epochs[-1].get("batches") if fit.epochs else None)
-    epoch = last.epoch if last is not None else fit.first_epoch
+    epoch = last.epoch if last is not None else fit.began.initial_epoch
     batch = last.batch + 1 if last is not None else 0
     told |= {"epoch": epoch + 1, "epochs": fit.asked, "batches": int(asked) if asked else None}
     told["batch"] = min(batch, int(asked)) if asked else batch
     if len(run.fits) > 1:
         told["fit"] = f"fit {len(run.fits)}"
     if fit.asked and asked:
-        of_all = (fit.asked - fit.first_epoch) * asked
-        told["done"] = min(1.0, ((epoch - fit.first_epoch) * asked + told["batch"]) / of_all) if of_all > 0 else None
+        of_all = (fit.asked - fit.began.initial_epoch) * asked
+        told["done"] = (
+            min(1.0, ((epoch - fit.began.initial_epoch) * asked + told["batch"]) / of_all) if of_all > 0 else None
+        )
         goes_on = run.alive and fit.ended is None and not quiet
         told["left"] = _left(fit, steps, asked, at) if goes_on else None
         told["left_at_least"] = not fit.epochs  # what a validation takes is not known yet

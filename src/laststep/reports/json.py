@@ -7,8 +7,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from laststep.finding import Diagnosis, Finding, Remedy
+from laststep.analysis.finding import Diagnosis, Finding, Remedy
 from laststep.logs.harmless import harmless_in
+from laststep.logs.read import story_of
 
 
 def as_data(diagnosis: Diagnosis) -> dict[str, Any]:
@@ -37,15 +38,15 @@ def _of_log(diagnosis: Diagnosis) -> dict[str, Any]:
     log = diagnosis.run.first("log")
     if log is None:
         return {}
-    known = harmless_in(diagnosis.run.story.lines)
+    known = harmless_in(story_of(diagnosis.run).lines)
     harmless = [{"words": item.words, "meaning": item.meaning, "times": item.times} for item in known]
-    return {"log": dict(log.data), "harmless": harmless}
+    return {"log": dict(log.raw), "harmless": harmless}
 
 
 def _of_attach(diagnosis: Diagnosis) -> dict[str, Any]:
     attached = diagnosis.run.last("attach")
     samples = list(diagnosis.run.samples)
-    return {} if attached is None else {"attach": {**attached.data, "samples": samples}}
+    return {} if attached is None else {"attach": {**attached.raw, "samples": samples}}
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

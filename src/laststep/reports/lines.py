@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from laststep.reports import words
+from laststep import text as words
 from laststep.reports.figures import OLD, Told, View
 from laststep.reports.sheet import Sheet
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from laststep.reports import words
+from laststep import text as words
 from laststep.reports.figures import OLD, Gpu, Told, View
 from laststep.reports.sheet import (
     BOLD,

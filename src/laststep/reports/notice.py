@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from laststep.finding import Diagnosis
-from laststep.printing import clean
-from laststep.reports import words
+from laststep import text as words
+from laststep.analysis.finding import Diagnosis
+from laststep.analysis.stall import stall_of
+from laststep.reports.printing import clean
 from laststep.reports.terminal import Page
-from laststep.rules.stalled._stuck import stall_of
 
 WIDTH = 80
 DONE = {

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from laststep import text as words
 from laststep.profile.costs import SHARES, Cost, Profile
 from laststep.profile.layers import OTHER
-from laststep.reports import words
 from laststep.reports.terminal import Page
 
 MOST_ROWS = 10

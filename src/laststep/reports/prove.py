@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from laststep.proof import OPEN, PROVEN, Proof, Training
-from laststep.reports import words
+from laststep import text as words
+from laststep.analysis.experiments.prove import OPEN, PROVEN, Proof, Training
+from laststep.record.run import Run
 from laststep.reports.terminal import Page
-from laststep.run import Run
 
 COLOURS = {PROVEN: "1;32", OPEN: "1;33"}
 MEANS = "learnt: 0 is as good as one constant answer, 1 is perfect."

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from laststep.event import Event
-from laststep.reports import words
+from laststep import text as words
+from laststep.record.event import Event
+from laststep.record.run import Run
 from laststep.reports.terminal import Page
-from laststep.run import Run
 
 
 def page(run: Run, bad: Event, told: Event, width: int = 80, colour: bool = False) -> str:

@@ -8,8 +8,8 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from laststep.printing import PLAIN, clean
-from laststep.reports import words
+from laststep import text as words
+from laststep.reports.printing import PLAIN, clean
 from laststep.reports.terminal import NUMBER_AND_UNIT
 
 LABEL = 11

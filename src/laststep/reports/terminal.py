@@ -6,14 +6,15 @@ import re
 import textwrap
 from dataclasses import dataclass, field
 
-from laststep.finding import Confidence, Diagnosis, Finding, Remedy
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Diagnosis, Finding, Remedy
+from laststep.analysis.progress import progress, stopped_by_us
 from laststep.logs.harmless import harmless_in
-from laststep.printing import clean
-from laststep.reports import words
+from laststep.logs.read import story_of
+from laststep.record.run import Run
 from laststep.reports.attached import tell_process
-from laststep.rule import all_rules
-from laststep.rules._shared import progress, stopped_by_us
-from laststep.run import Run
+from laststep.reports.printing import clean
+from laststep.rules.rule import all_rules
 
 ONE_SCREEN = 43  # lines, and at the end of a run a blank one before and after; what was ruled out gives way
 MOST_RULED_OUT = 5
@@ -162,7 +163,7 @@ def _tell_harmless(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
     """Messages that frighten people and mean nothing, named as such; only of a bare log, or when asked."""
     if not (diagnosis.run.is_log or verbose):
         return
-    known = harmless_in(diagnosis.run.story.lines)
+    known = harmless_in(story_of(diagnosis.run).lines)
     if known:
         out.heading("Harmless, though it looks otherwise")
         for item in known if verbose else known[:MOST_HARMLESS]:

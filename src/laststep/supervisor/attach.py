@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from laststep.event import Event
-from laststep.look import Look
-from laststep.reports import words
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.stacks import Look
+from laststep.record.run import Run
+from laststep.record.untyped import untyped
 from laststep.supervisor import cgroup, host, moves, target
 from laststep.supervisor.gpu import Gpus
-from laststep.supervisor.look import take_look
 from laststep.supervisor.moves import Glimpse
+from laststep.supervisor.snapshot import take_look
 from laststep.supervisor.stacks import MOST_FRAMES, by_spy
 from laststep.supervisor.target import CannotAttach
 from laststep.supervisor.watch import measure
@@ -128,7 +128,7 @@ class Attached:
         self._still_there()  # what was read of one that ended meanwhile is worth nothing
         if state in ("stuck", "busy", "waking"):
             told.append((now, "stall" if state == "stuck" else "look", look))
-        events = tuple(Event(when, kind, data, "attach") for when, kind, data in told)
+        events = tuple(untyped(when, kind, data, "attach") for when, kind, data in told)
         return Run(f"process {self.pid}", events, samples=self._samples, alive=True)
 
     def _gpu_computes(self, look: dict[str, Any]) -> bool:

@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from laststep.blackbox.console import read_console
-from laststep.blackbox.folder import CONSOLE, FAULTS
-from laststep.blackbox.journal import JournalWriter, trim
-from laststep.blackbox.stacks import parse_threads
-from laststep.blackbox.steps import compact
+from laststep.record.console import read_console
+from laststep.record.folder import CONSOLE, FAULTS
+from laststep.record.journal import JournalWriter, trim
+from laststep.record.stacks import parse_threads
+from laststep.record.steps import compact
 from laststep.supervisor import cgroup, host
 from laststep.supervisor.gpu import Gpus
 from laststep.supervisor.kernel_log import KernelLog

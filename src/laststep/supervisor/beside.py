@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from laststep.blackbox.claim import start_time
+from laststep.record.claim import start_time
 from laststep.supervisor.autopsy import Autopsy, signal_of_fault, tidy
 from laststep.supervisor.foresee import Foresee
 from laststep.supervisor.gpu import Gpus

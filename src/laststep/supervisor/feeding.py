@@ -6,9 +6,9 @@ import time
 from collections import deque
 from typing import Any
 
-from laststep.blackbox.follow import Live
-from laststep.blackbox.journal import JournalWriter
-from laststep.look import Look, count_places
+from laststep.analysis.stacks import Look, count_places
+from laststep.record.follow import Live
+from laststep.record.journal import JournalWriter
 from laststep.supervisor.stacks import by_spy
 
 WINDOW = 12  # beats

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from laststep.blackbox.follow import Follower
-from laststep.blackbox.journal import JournalWriter, read_recorders
-from laststep.blackbox.steps import CENSUS, SAVE
-from laststep.forecast import Forecast, Point, Room, memory_points, room, trend
-from laststep.reports import words
-from laststep.rules._leaks import Leak, find_leak, is_graphs
+from laststep import text as words
+from laststep.analysis.forecast import Forecast, Point, Room, memory_points, room, trend
+from laststep.analysis.leaks import Leak, find_leak, is_graphs
+from laststep.record.follow import Follower
+from laststep.record.journal import JournalWriter, read_recorders
+from laststep.record.steps import CENSUS, SAVE
 from laststep.supervisor import host
 
 MOST_SAMPLES = 2000

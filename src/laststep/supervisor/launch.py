@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import laststep
-from laststep.blackbox import folder as folders
-from laststep.blackbox.journal import JournalWriter
-from laststep.blackbox.redact import environment_worth_keeping, hide_secrets
-from laststep.blackbox.seal import signed
+from laststep.record import folder as folders
+from laststep.record.journal import JournalWriter
+from laststep.record.redact import environment_worth_keeping, hide_secrets
+from laststep.record.seal import signed
 from laststep.recorder.guard import attempt
 from laststep.settings import Settings
 from laststep.supervisor import streams, terminal
@@ -125,8 +125,8 @@ class Supervisor:
 
     def _tell_stall(self) -> None:
         """While it is stuck: the cause, on stderr; the run folder has it already."""
-        from laststep.diagnose import read_diagnosis
         from laststep.reports.notice import stall_notice
+        from laststep.rules.diagnose import read_diagnosis
 
         if self._say is not None:
             self._say(stall_notice(read_diagnosis(self.folder), self._settings.on_stall))

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from laststep.look import EXECUTE, LONG_ENOUGH, Look, Thread, kind_of_wait
+from laststep import text as words
+from laststep.analysis.stacks import EXECUTE, LONG_ENOUGH, Look, Thread, kind_of_wait
 from laststep.recorder.frames import is_users
-from laststep.reports import words
 
 _KERAS = re.compile(r"keras/src/(?:backend/\w+/trainer|engine/training(?:_v1)?)\.py$")
 _OF_KERAS = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")

@@ -10,7 +10,7 @@ import termios
 from pathlib import Path
 from typing import NoReturn
 
-from laststep.blackbox.console import PIECE_BYTES, ConsoleWriter
+from laststep.record.console import PIECE_BYTES, ConsoleWriter
 from laststep.supervisor import relay
 from laststep.supervisor.signals import ALL, BY_ITSELF, is_stopped
 from laststep.supervisor.streams import Stream, close_all_but

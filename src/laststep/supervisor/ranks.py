@@ -6,9 +6,9 @@ import random
 import time
 from collections.abc import Callable
 
-from laststep.blackbox.follow import Live
-from laststep.blackbox.journal import JournalWriter
-from laststep.look import Look, Place, count_places
+from laststep.analysis.stacks import Look, Place, count_places
+from laststep.record.follow import Live
+from laststep.record.journal import JournalWriter
 from laststep.supervisor import host
 from laststep.supervisor.stacks import by_spy
 

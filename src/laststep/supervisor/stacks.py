@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from laststep.blackbox.reading import open_plain, read_plain
-from laststep.blackbox.stacks import MOST_THREADS, STACKS, describe_frame, parse_threads, stack_signal
+from laststep.record.reading import open_plain, read_plain
+from laststep.record.stacks import MOST_THREADS, STACKS, describe_frame, parse_threads, stack_signal
 from laststep.supervisor import host
 
 MOST_SECONDS = 2.0  # py-spy takes 0.05 s; on a process that the kernel holds (state D) it would wait for ever

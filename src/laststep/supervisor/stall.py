@@ -12,16 +12,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from laststep.blackbox.claim import claimant
-from laststep.blackbox.follow import Follower, Live
-from laststep.blackbox.journal import JournalWriter, read_recorders
-from laststep.event import Event
-from laststep.look import LONG_ENOUGH, Look, Thread, kind_of_wait
+from laststep.analysis.stacks import LONG_ENOUGH, Look, Thread, kind_of_wait
+from laststep.record.claim import claimant
+from laststep.record.event import Event
+from laststep.record.follow import Follower, Live
+from laststep.record.journal import JournalWriter, read_recorders
 from laststep.recorder.guard import attempt
 from laststep.supervisor import cores, host
 from laststep.supervisor.feeding import Feeding
-from laststep.supervisor.look import take_look
 from laststep.supervisor.ranks import Pace, on_this_machine
+from laststep.supervisor.snapshot import take_look
 from laststep.supervisor.stacks import by_spy
 
 EVERY = 1.0

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from laststep.look import STDIN
+from laststep.analysis.stacks import STDIN
 
 _X86 = {
     **{0: "read", 1: "write", 7: "poll", 17: "read", 19: "read", 23: "select", 35: "sleep", 42: "connect"},

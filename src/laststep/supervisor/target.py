@@ -9,9 +9,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from laststep.blackbox.claim import claimant, start_time
-from laststep.blackbox.folder import HOME_NAME, is_run, user_data_directory
-from laststep.blackbox.redact import environment_worth_keeping, hide_secrets
+from laststep.record.claim import claimant, start_time
+from laststep.record.folder import HOME_NAME, is_run, user_data_directory
+from laststep.record.redact import environment_worth_keeping, hide_secrets
 from laststep.supervisor import host
 from laststep.supervisor.stacks import spy
 

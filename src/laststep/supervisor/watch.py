@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from laststep.blackbox.folder import SAMPLES
-from laststep.blackbox.follow import Follower
-from laststep.blackbox.samples import SampleWriter
+from laststep.record.folder import SAMPLES
+from laststep.record.follow import Follower
+from laststep.record.samples import SampleWriter
 from laststep.recorder.guard import attempt
 from laststep.supervisor import cgroup, host
 from laststep.supervisor.cores import Others

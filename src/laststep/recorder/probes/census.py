@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from types import FrameType
 from typing import Any
 
-from laststep.blackbox.steps import CENSUS
+from laststep.record.steps import CENSUS
 from laststep.recorder import state
 
 PROBE = "census"

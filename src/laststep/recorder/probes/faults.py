@@ -6,8 +6,8 @@ import faulthandler
 import os
 import signal
 
-from laststep.blackbox.journal import move_up
-from laststep.blackbox.stacks import STACKS, stack_signal
+from laststep.record.journal import move_up
+from laststep.record.stacks import STACKS, stack_signal
 from laststep.recorder import state
 
 PROBE = "faults"

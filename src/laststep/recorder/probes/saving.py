@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from laststep.blackbox.steps import SAVE
+from laststep.record.steps import SAVE
 from laststep.recorder import state
 
 PROBE = "saving"

@@ -1,4 +1,4 @@
-"""Only in a side run (`laststep probe`, `prove`): the first fit becomes an experiment; nothing follows."""
+"""Only in a side run (`laststep tune`, `prove`): the first fit becomes an experiment; nothing follows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from laststep.recorder.guard import guard
 from laststep.recorder.imports import when_imported
 
 PROBE = "side_run"
-EXPERIMENTS = {"probe": "laststep.recorder.whatif.experiment", "prove": "laststep.recorder.proof.experiment"}
+EXPERIMENTS = {
+    "tune": "laststep.recorder.experiments.tune.experiment",
+    "prove": "laststep.recorder.experiments.prove.experiment",
+}
 TRAINERS = {
     "keras.src.backend.tensorflow.trainer": "TensorFlowTrainer",
     "tf_keras.src.engine.training": "Model",
@@ -33,8 +36,8 @@ def install() -> None:
     if recorder is None or verb is None:
         return
     recorder.hand_step = _hand_step  # type: ignore[method-assign]
-    if verb == "probe":
-        from laststep.recorder.whatif import calls  # not in a usual run: there, nothing of it is even loaded
+    if verb == "tune":
+        from laststep.recorder.experiments.tune import calls  # not in a usual run: there, nothing of it is even loaded
 
         calls.watch()
     ends = time.time() + float(recorder.asked["seconds"])

@@ -16,7 +16,7 @@ from laststep.recorder import patch, state
 from laststep.recorder.imports import when_imported
 
 PROBE = "untouched"
-SIDE_RUNS = ("probe", "prove", "replay")
+SIDE_RUNS = ("tune", "prove", "replay")
 DEVICES = ("/dev/", "/proc/", "/sys/")
 MOST_COPIED = 64 << 20  # bytes of a file that the program would add to
 DESTRUCTIVE = ("remove", "unlink", "rmdir", "rename", "replace", "truncate")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from laststep.finding import Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._fatal import died_of
-from laststep.run import Run
+from laststep.analysis.fatal import died_of
+from laststep.analysis.finding import Remedy
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 
 @rule(needs=("end",), outranks=("killed-by-signal",))

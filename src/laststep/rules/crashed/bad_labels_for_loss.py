@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from laststep.finding import Evidence, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._said import ECHOES, answer
-from laststep.rules._shared import fit_place, no
-from laststep.rules._tensors import labels, spoken, what_fit_was_given
-from laststep.rules.crashed._labels import silent_labels
-from laststep.run import Run
+from laststep.analysis.finding import Evidence, Remedy
+from laststep.analysis.learning.labels import silent_labels
+from laststep.analysis.messages import ECHOES, answer
+from laststep.analysis.progress import fit_place, no
+from laststep.analysis.shapes import labels, spoken, what_fit_was_given
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 
 @rule(

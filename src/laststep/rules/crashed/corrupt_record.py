@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from laststep.finding import Evidence, Remedy
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._checkpoint import checkpoint_in
-from laststep.rules._said import ECHOES, Said, answer, compiled, data_of, said
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.checkpoints import checkpoint_in
+from laststep.analysis.finding import Evidence, Remedy
+from laststep.analysis.messages import ECHOES, Said, answer, compiled, data_of, said
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 DAMAGED = compiled(
     r"(?P<how>corrupted|truncated) record at (?P<offset>\d+)",

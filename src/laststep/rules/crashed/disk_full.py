@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from laststep.finding import Evidence, Remedy
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._said import ECHOES, answer, compiled, said
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.finding import Evidence, Remedy
+from laststep.analysis.messages import ECHOES, answer, compiled, said
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 _FULL = (
     r"(?i:No space left on device|Disk quota exceeded|There is not enough space on the disk|Kein Speicherplatz|"

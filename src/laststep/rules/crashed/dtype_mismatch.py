@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from laststep.finding import Evidence, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._said import ECHOES_OF_OPS, Said, answer, compiled, said
-from laststep.rules._tensors import what_fit_was_given
-from laststep.run import Run
+from laststep.analysis.finding import Evidence, Remedy
+from laststep.analysis.messages import ECHOES_OF_OPS, Said, answer, compiled, said
+from laststep.analysis.shapes import what_fit_was_given
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 _TYPE = (
     r"(?:<dtype: ')?(?:tf\.)?(?P<{0}>(?:u?int|float|bfloat|complex|q?int)\d+|half|double|float|bool|string|"

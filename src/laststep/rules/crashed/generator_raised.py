@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.analysis.messages import failures
+from laststep.analysis.progress import no, progress
+from laststep.record.event import Event
+from laststep.record.run import Run
 from laststep.recorder.frames import users_line
-from laststep.rule import Answer, rule
-from laststep.rules._said import failures
-from laststep.rules._shared import no, progress
-from laststep.run import Run
+from laststep.rules.rule import Answer, rule
 
 # What TensorFlow makes of an exception in Python code that it calls: its class and text, then its traceback.
 _INSIDE = re.compile(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
-from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._memory import pids
-from laststep.rules._said import ECHOES, Said, compiled, said
-from laststep.rules._shared import no, progress
-from laststep.run import Run
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.memory import pids
+from laststep.analysis.messages import ECHOES, Said, compiled, said
+from laststep.analysis.progress import no, progress
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.record.untyped import untyped
+from laststep.rules.rule import Answer, rule
 
 _XID = re.compile(r"NVRM: Xid \((?:PCI:)?(?P<bus>[\w:.]+)\): (?P<xid>\d+)(?P<rest>.*)")
 # NVIDIA's list: those that the card, its memory, its links or its firmware cause; 13, 31, 43 and 45 are programs' own.
@@ -29,7 +30,7 @@ HARDWARE = {
     120: "the card's system processor failed",
     140: "an unrecovered ECC error",
 }
-_NONE = Event(0.0, "limits", {})
+_NONE = untyped(0.0, "limits", {})
 _CUDA = compiled(r"CUDA_ERROR|CUDA error|cudaError|GPU:\d")
 SAID = compiled(
     r"(?i)fallen off the bus",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._capability import NEWER_DRIVER, OLDER_BUILD, REFUSED, TARGET, Gap, gap_of
-from laststep.rules._said import ECHOES, Said, all_said, answer, compiled, said
-from laststep.rules._shared import no, quoted, verdict
-from laststep.run import Run
+from laststep.analysis.capability import NEWER_DRIVER, OLDER_BUILD, REFUSED, TARGET, Gap, gap_of
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.messages import ECHOES, Said, all_said, answer, compiled, said
+from laststep.analysis.progress import no, quoted, verdict
+from laststep.logs.read import story_of
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 _LIBRARY = (
     r"(?:lib)?(?:cuda|cudart|cublas|cublasLt|cudnn|cufft|curand|cusolver|cusparse|nccl|nvrtc|nvJitLink|cupti|nvinfer)"
@@ -97,7 +98,7 @@ def gpu_libraries_unusable(run: Run) -> Answer:
             remedies=WINDOWS,
         )
     lacks = said(run, *NO_CARD, console=False)
-    reason = next((line for line in run.story.lines if NO_DRIVER.search(line.text)), None) if lacks else None
+    reason = next((line for line in story_of(run).lines if NO_DRIVER.search(line.text)), None) if lacks else None
     if lacks is not None and reason is not None:
         told = Evidence(f"line {reason.number:,} of what it printed: “{reason.text[-160:]}”")
         cause = "The program asked for a GPU, and TensorFlow had found none that it can use."

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from laststep.finding import Confidence, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._device import shortage
-from laststep.rules._said import ECHOES, answer
-from laststep.rules._shared import measured, no
-from laststep.run import Run
+from laststep.analysis.device_memory import shortage
+from laststep.analysis.finding import Confidence, Remedy
+from laststep.analysis.messages import ECHOES, answer
+from laststep.analysis.progress import measured, no
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 
 @rule(outranks=(*ECHOES, "gpu-out-of-memory"))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from laststep.finding import Confidence, Evidence, Remedy
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._device import OUT_OF_MEMORY, bytes_of, shortage
-from laststep.rules._memory import pids
-from laststep.rules._said import ECHOES, Said, answer, compiled, said
-from laststep.rules._shared import no
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.device_memory import OUT_OF_MEMORY, bytes_of, shortage
+from laststep.analysis.finding import Confidence, Evidence, Remedy
+from laststep.analysis.memory import pids
+from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
+from laststep.analysis.progress import no
+from laststep.logs.read import story_of
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 TINY = 500e6  # bytes for TensorFlow's whole pool: the rest was in other hands
 LITTLE = 0.3  # of the card was free when the program began
@@ -114,7 +115,7 @@ def _others(run: Run) -> Evidence | None:
     lack = shortage(run)
     if lack is not None and 0 < lack.limit < TINY:
         return Evidence(f"TensorFlow got {words.size(lack.limit)} of the card for itself, and no more")
-    for line in run.story.lines:
+    for line in story_of(run).lines:
         free = _FREE[0].search(line.text)
         if free and bytes_of(free["free"]) < LITTLE * bytes_of(free["total"]):
             return Evidence(f"line {line.number:,}: only {free['free']} of {free['total']} were free at the start")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from laststep.finding import Evidence, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._device import Shortage, shortage
-from laststep.rules._said import ECHOES, answer, data_of
-from laststep.rules._shared import fit_place, no
-from laststep.run import Run
+from laststep.analysis.device_memory import Shortage, shortage
+from laststep.analysis.finding import Evidence, Remedy
+from laststep.analysis.messages import ECHOES, answer, data_of
+from laststep.analysis.progress import fit_place, no
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 
 @rule(outranks=(*ECHOES, "cuda-kernel-failed", "gpu-libraries-unusable"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from laststep.finding import Confidence, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._capability import BUILD, REFUSED, Gap, dotted, gap_of
-from laststep.rules._said import ECHOES, all_said, answer
-from laststep.rules._shared import measured, no
-from laststep.run import Run
+from laststep.analysis.capability import BUILD, REFUSED, Gap, dotted, gap_of
+from laststep.analysis.finding import Confidence, Remedy
+from laststep.analysis.messages import ECHOES, all_said, answer
+from laststep.analysis.progress import measured, no
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 BLACKWELL = (10, 12)  # the majors that NVIDIA's images know since 25.01
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 
-from laststep.finding import Evidence, Remedy
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._device import TYPE_SIZES, bytes_of
-from laststep.rules._said import ECHOES, Said, answer, compiled, said
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.device_memory import TYPE_SIZES, bytes_of
+from laststep.analysis.finding import Evidence, Remedy
+from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 FAILED = compiled(
     r"Unable to allocate (?P<asked>[\d.]+ [KMGTPE]iB) for an array with shape \((?P<shape>[\d, ]+)\) and data "

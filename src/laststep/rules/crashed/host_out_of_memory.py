@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._memory import (
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.memory import (
     MemoryKill,
     can_tell,
     grew,
@@ -20,9 +18,11 @@ from laststep.rules._memory import (
     was_killed,
     was_near_the_limit,
 )
-from laststep.rules._said import answer, compiled, said
-from laststep.rules._shared import cannot, fit_place, measured, no, progress, quoted, saved, verdict
-from laststep.run import Run
+from laststep.analysis.messages import answer, compiled, said
+from laststep.analysis.progress import cannot, fit_place, measured, no, progress, quoted, saved, verdict
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 BY_RAY = compiled(
     r"(?:ray\.exceptions\.)?OutOfMemoryError: Task was killed|Ray killed this worker|exceeds the memory usage threshold"

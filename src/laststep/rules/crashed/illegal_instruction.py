@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from laststep.finding import Evidence, Finding, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._fatal import died_of
-from laststep.rules._said import answer, compiled, said
-from laststep.run import Run
+from laststep.analysis.fatal import died_of
+from laststep.analysis.finding import Evidence, Finding, Remedy
+from laststep.analysis.messages import answer, compiled, said
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 from laststep.supervisor.host import FEATURES
 
 _COMPILED_FOR = compiled(

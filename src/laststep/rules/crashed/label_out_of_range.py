@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._said import ECHOES, Said, answer, compiled, said
-from laststep.rules._shared import fit_place, progress, target_place
-from laststep.rules._tensors import what_fit_was_given
-from laststep.rules.crashed._labels import out_of_range
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.learning.labels import out_of_range
+from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
+from laststep.analysis.progress import fit_place, progress, target_place
+from laststep.analysis.shapes import what_fit_was_given
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 SAID = compiled(
     r"Received a label value of (?P<value>-?\d+) which is outside the valid range of \[(?P<low>-?\d+), "

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from laststep.finding import Confidence, Evidence, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._said import ECHOES, Said, answer, compiled, said
-from laststep.run import Run
+from laststep.analysis.finding import Confidence, Evidence, Remedy
+from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 _LIBRARIES = (
     r"(?:tensorflow|tf_keras|keras|numpy|google\.protobuf|jax|jaxlib|h5py|ml_dtypes|tensorflow_\w+|pandas|"
@@ -112,7 +112,7 @@ def _versions(run: Run) -> tuple[Evidence, ...]:
     event = run.last("versions")
     if event is None:
         return ()
-    told = ", ".join(f"{name} {version}" for name, version in event.data.items() if re.match(r"[\d.]+", str(version)))
+    told = ", ".join(f"{name} {version}" for name, version in event.raw.items() if re.match(r"[\d.]+", str(version)))
     return (Evidence(f"in use: {told}"[:300], (event,)),) if told else ()
 
 

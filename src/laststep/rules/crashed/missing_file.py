@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from laststep.finding import Confidence, Evidence, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._said import ECHOES, Said, answer, compiled, said
-from laststep.rules._shared import measured
-from laststep.run import Run
+from laststep.analysis.finding import Confidence, Evidence, Remedy
+from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
+from laststep.analysis.progress import measured
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 SAID = compiled(
     r"FileNotFoundError: [^\n]*?['\"](?P<file>[^'\"\n]+)['\"]",

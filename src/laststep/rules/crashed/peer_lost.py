@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from laststep.finding import Confidence, Evidence, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._said import ECHOES, Said, all_said, answer, compiled, said
-from laststep.run import Run
+from laststep.analysis.finding import Confidence, Evidence, Remedy
+from laststep.analysis.messages import ECHOES, Said, all_said, answer, compiled, said
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 _TASK = r"/job:(?P<job>\w+)/(?:replica:\d+/)?task:(?P<task>\d+)"
 SAID = compiled(

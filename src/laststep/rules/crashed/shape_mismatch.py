@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from laststep.rule import Answer, rule
-from laststep.rules._said import ECHOES_OF_OPS, Said, answer, failures, said
-from laststep.rules._shapes import GENERAL, MISFITS, Told, of_labels
-from laststep.rules._shared import no
-from laststep.rules._tensors import labels, what_fit_was_given
-from laststep.run import Run
+from laststep.analysis.messages import ECHOES_OF_OPS, Said, answer, failures, said
+from laststep.analysis.misfits import GENERAL, MISFITS, Told, of_labels
+from laststep.analysis.progress import no
+from laststep.analysis.shapes import labels, what_fit_was_given
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 _ANYTHING = re.compile(r".*")
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._said import ECHOES, Said, answer, compiled, said
-from laststep.rules._shared import fit_place, killed_with, place_of_fault, progress
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
+from laststep.analysis.progress import fit_place, killed_with, place_of_fault, progress
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 SAID = compiled(
     r"No space left on device: ['\"]/(?:dev/shm/|psm_|torch_|nccl-|[\w-]*shm)[^'\"]*['\"]",

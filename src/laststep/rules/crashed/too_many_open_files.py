@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from laststep.finding import Evidence, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._said import ECHOES, answer, compiled, said
-from laststep.run import Run
+from laststep.analysis.finding import Evidence, Remedy
+from laststep.analysis.messages import ECHOES, answer, compiled, said
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 SAID = compiled(
     r"(?:\[Errno (?:24|23)\] )?(?:Too many open files|Zu viele offene Dateien|Trop de fichiers ouverts|"

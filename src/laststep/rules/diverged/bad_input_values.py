@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._bad_step import bad_inputs, bad_site, first_bad, is_late
-from laststep.rules.diverged._scale import data_place
-from laststep.rules.diverged._site import SYMPTOMS, Site, Told
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.learning.bad_step import bad_inputs, bad_site, first_bad, is_late
+from laststep.analysis.learning.scale import data_place
+from laststep.analysis.learning.site import SYMPTOMS, Site, Told
+from laststep.analysis.progress import measured, no, progress
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 CALLED = {"x": "the inputs", "y": "the targets", "sample_weight": "the sample weights"}
 
@@ -39,7 +39,7 @@ def bad_input_values(run: Run) -> Answer:
     site = bad_site(run)
     if site is None or site.bad is None:
         return no("no step with a bad number was seen")
-    found, everywhere = bad_inputs(site), dict(site.bad.data["data"])
+    found, everywhere = bad_inputs(site), dict(site.bad.raw["data"])
     unseen = not site.tensors or is_late(site)  # too large to be kept, or that of a step after: the arrays tell
     if not found and not (unseen and everywhere):
         return measured(f"the data of the first bad step ({_step(site)}) is finite") if site.tensors else no("not seen")

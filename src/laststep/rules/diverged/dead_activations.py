@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._learning import learning_of, steady_site
-from laststep.rules.diverged._scale import large_inputs, large_targets
-from laststep.rules.diverged._silence import death_of, died_at, silence_of
-from laststep.rules.diverged._site import SYMPTOMS, Site, tell
-from laststep.rules.diverged._weights import TOO_LONG, activation_after, drawn, is_high, layer_of, place_of
-from laststep.run import Run
-from laststep.torn import number
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.learning.learning import learning_of, steady_site
+from laststep.analysis.learning.scale import large_inputs, large_targets
+from laststep.analysis.learning.silence import death_of, died_at, silence_of
+from laststep.analysis.learning.site import SYMPTOMS, Site, tell
+from laststep.analysis.learning.weights import TOO_LONG, activation_after, drawn, is_high, layer_of, place_of
+from laststep.analysis.progress import measured, no, progress
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.record.torn import number
+from laststep.rules.rule import Answer, rule
 
 MOST = 0.9
 LOOKS = 5
@@ -84,21 +84,21 @@ def _all_died(run: Run, site: Site, look: Event) -> Answer:
         confidence=Confidence.LIKELY,
         evidence=(Evidence(silence_of(look), (look, site.looks[-1])), progress(run)),
         remedies=(START, LEAKY),
-        where=place_of(site, next(iter(look.data["grads"]))),
+        where=place_of(site, next(iter(look.raw["grads"]))),
     )
 
 
 def _is_silent(site: Site, layer: str) -> list[bool]:
-    return [look.data["grads"].get(layer) == 0 for look in site.good]
+    return [look.raw["grads"].get(layer) == 0 for look in site.good]
 
 
 def _dead(site: Site) -> dict[str, float]:
     """Layers of which most units never had a gradient; a layer without a kernel has none or all."""
     shares: dict[str, float] = {}
-    for name, share in site.good[-1].data["dead"].items():
+    for name, share in site.good[-1].raw["dead"].items():
         layer = layer_of(name)
         shares[layer] = min(share, shares.get(layer, 1.0))
-    layers = list(site.good[-1].data["grads"])
+    layers = list(site.good[-1].raw["grads"])
     silent = [layer for layer in layers if all(_is_silent(site, layer))]
     if layers[-1:] == silent[-1:] or _is_blank(site):  # the output itself is stuck, or there is nothing to answer to
         return {}
@@ -114,7 +114,7 @@ def _is_blank(site: Site) -> bool:
 
 def _can_die(site: Site, layer: str) -> bool:
     """Neither frozen nor unlinked, which others tell, nor a layer whose activation has a slope everywhere."""
-    missing = [layer_of(name) for name in site.made.data["missing"]]
+    missing = [layer_of(name) for name in site.made.raw["missing"]]
     return layer not in missing and activation_after(site, layer) not in SQUASHING
 
 

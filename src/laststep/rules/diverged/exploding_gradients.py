@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._bad_step import bad_site, first_bad
-from laststep.rules.diverged._growth import blown_up, grew
-from laststep.rules.diverged._site import SYMPTOMS, Site, gradient, tell
-from laststep.rules.diverged._weights import TOO_LONG, drawn, place_of
-from laststep.run import Run
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.learning.bad_step import bad_site, first_bad
+from laststep.analysis.learning.growth import blown_up, grew
+from laststep.analysis.learning.site import SYMPTOMS, Site, gradient, tell
+from laststep.analysis.learning.weights import TOO_LONG, drawn, place_of
+from laststep.analysis.progress import measured, no, progress
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 CLIP = Remedy("Clip the gradients", "clipnorm=1.0 in the optimizer, or tf.clip_by_global_norm in a loop of your own",
               trial={"clipnorm": 1.0})  # fmt: skip
@@ -49,7 +49,7 @@ def exploding_gradients(run: Run) -> Answer:
     times = drawn(site)
     layer = max(times, key=lambda layer: times[layer], default="")
     evidence = [first_bad(site), *_gradients(site)]
-    odd = site.looks[0].data["step"] <= 2 and times.get(layer, 0.0) > TOO_LONG
+    odd = site.looks[0].raw["step"] <= 2 and times.get(layer, 0.0) > TOO_LONG
     if odd:
         told = f"the weights of {layer} are {tell(times[layer])} times as long as Keras would have drawn them"
         evidence.append(Evidence(told, (site.made,)))
@@ -68,7 +68,7 @@ def _gradients(site: Site) -> list[Evidence]:
         return []
     norms = [gradient(look) for look in good]
     largest = good[norms.index(max(norms))]
-    held = {name: value for name, value in largest.data["grads"].items() if math.isfinite(value)}
+    held = {name: value for name, value in largest.raw["grads"].items() if math.isfinite(value)}
     layer = max(held, key=lambda name: held[name], default="")
     told = f"the gradient was {tell(max(norms))} long in step {largest.get('step')}, most of it in {layer}"
     return [Evidence(told, (largest,), tuple(norms))]

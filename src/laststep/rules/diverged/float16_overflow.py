@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._bad_step import bad_inputs, bad_predictions, bad_site, first_bad
-from laststep.rules.diverged._site import HALF, SYMPTOMS, Site, loss_of
-from laststep.run import Run
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.learning.bad_step import bad_inputs, bad_predictions, bad_site, first_bad
+from laststep.analysis.learning.site import HALF, SYMPTOMS, Site, loss_of
+from laststep.analysis.progress import measured, no, progress
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 FLOAT32 = Remedy("Compute what becomes large (sums, exp, squares, the last layer, the loss) in float32",
                  'Dense(…, dtype="float32"), tf.cast(…, "float32")', trial={"precision": "float32"})  # fmt: skip
@@ -62,4 +62,4 @@ def _what(site: Site) -> str:
     assert site.bad is not None
     part = "gradients" if math.isfinite(loss_of(site.bad)) else "the loss"
     what = "the predictions" if bad_predictions(site) else part
-    return f"{what} of step {site.bad.data['step']} {'is' if what == 'the loss' else 'are'} not finite"
+    return f"{what} of step {site.bad.raw['step']} {'is' if what == 'the loss' else 'are'} not finite"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._bad_step import bad_inputs, bad_predictions, bad_site, first_bad, is_late
-from laststep.rules.diverged._growth import grew, hurried
-from laststep.rules.diverged._site import SYMPTOMS, Site, Told, loss_of
-from laststep.run import Run
-from laststep.torn import number
+from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.analysis.learning.bad_step import bad_inputs, bad_predictions, bad_site, first_bad, is_late
+from laststep.analysis.learning.growth import grew, hurried
+from laststep.analysis.learning.site import SYMPTOMS, Site, Told, loss_of
+from laststep.analysis.progress import measured, no, progress
+from laststep.record.run import Run
+from laststep.record.torn import number
+from laststep.rules.rule import Answer, rule
 
 GUARD = Remedy("Keep what goes into log, sqrt and a division away from 0",
                "tf.math.log(x + 1e-7), tf.sqrt(tf.maximum(x, 1e-12)), tf.math.divide_no_nan(a, b)",
@@ -95,11 +95,11 @@ def _is_sure(site: Site) -> bool:
     assert site.bad is not None
     if not site.tensors or hurried(site) or is_late(site) or any(_is_misfit(loss) for loss in site.losses):
         return False
-    step = site.bad.data["step"]
+    step = site.bad.raw["step"]
     if step <= 2 or bad_predictions(site).get("inf") == 0 or math.isfinite(loss_of(site.bad)):
         return True
     known = [seen.number for seen in site.run.steps if seen.number < step and math.isfinite(seen.loss)]
-    looked = [look.data["step"] for look in site.good]
+    looked = [look.raw["step"] for look in site.good]
     return step - max([*known, *looked], default=0) <= 3 or len(site.good) >= 4
 
 
@@ -111,7 +111,7 @@ def _is_misfit(loss: Told) -> bool:
 
 def _before(site: Site) -> str:
     good = site.good
-    if not good and site.bad is not None and site.bad.data["step"] == 1:
+    if not good and site.bad is not None and site.bad.raw["step"] == 1:
         return "it was the first step: the weights were as they had been drawn"
     if not good:
         return "no step before was looked at"
@@ -131,7 +131,7 @@ def _place(site: Site, part: str) -> Place | None:
 
 def _risky(site: Site) -> list[Place]:
     """The program's own lines with logarithms, roots and divisions on the way to the loss, the last first."""
-    places = [told["where"] for told in site.made.data["risky"] if "where" in told]
+    places = [told["where"] for told in site.made.raw["risky"] if "where" in told]
     return [place for place in places if place.get("line") != (site.where or {}).get("line")]
 
 

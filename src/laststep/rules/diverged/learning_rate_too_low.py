@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from laststep.finding import Evidence, Finding, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._learning import Learning, learning_of, steady_site, sureness
-from laststep.rules.diverged._site import SYMPTOMS, Site, tell
-from laststep.rules.diverged._weights import default_rate
-from laststep.run import Run
-from laststep.torn import entries, number, table
+from laststep.analysis.finding import Evidence, Finding, Remedy
+from laststep.analysis.learning.learning import Learning, learning_of, steady_site, sureness
+from laststep.analysis.learning.site import SYMPTOMS, Site, tell
+from laststep.analysis.learning.weights import default_rate
+from laststep.analysis.progress import measured, no, progress
+from laststep.record.run import Run
+from laststep.record.torn import entries, number, table
+from laststep.rules.rule import Answer, rule
 
 HARDLY = 0.02  # of their length, all updates of the whole run together
 COLLAPSED = 0.01  # of the highest rate that was seen
@@ -73,21 +73,21 @@ def _moved(site: Site) -> float:
     """All updates together as a part of the weights, of the layer that moved most."""
     path: dict[str, float] = {}
     for look in site.looks:
-        for layer, value in look.data["moved"].items():
+        for layer, value in look.raw["moved"].items():
             path[layer] = path.get(layer, 0.0) + value
-    first = site.looks[0].data["weights"]
+    first = site.looks[0].raw["weights"]
     return max((path[layer] / first[layer] for layer in path if first.get(layer, 0.0) > 0), default=math.nan)
 
 
 def _all_pull(site: Site) -> bool:
     """Each layer has a gradient, and one that is no accident of rounding."""
-    last = site.good[-1].data["grads"] if site.good else {}
+    last = site.good[-1].raw["grads"] if site.good else {}
     return bool(last) and all(value > 1e-8 for value in last.values() if value == value)
 
 
 def _turned(site: Site) -> float | None:
     """By which part of its steps the rate had come down for good; None where it had not, or late, or for a plateau."""
-    rates = [(look.data["step"], site.rate(look)) for look in site.looks if math.isfinite(site.rate(look))]
+    rates = [(look.raw["step"], site.rate(look)) for look in site.looks if math.isfinite(site.rate(look))]
     asked = number(site.settings.get("learning_rate"))
     highest = max([rate for _, rate in rates] + [asked if math.isfinite(asked) else 0.0])
     few = COLLAPSED * highest or COLLAPSED * default_rate(site)  # a schedule may be at 0 when it is first looked at

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from laststep.finding import Confidence, Finding, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._shared import cannot, fit_place, measured, no
-from laststep.rules.diverged._learning import FAILS, LEARNS, learning_of
-from laststep.rules.diverged._site import are_rivals, sites
-from laststep.run import Run
+from laststep.analysis.finding import Confidence, Finding, Remedy
+from laststep.analysis.learning.learning import FAILS, LEARNS, learning_of
+from laststep.analysis.learning.site import are_rivals, sites
+from laststep.analysis.progress import cannot, fit_place, measured, no
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 NOTHING_AT_ALL = 1.0  # of a constant answer's loss: who learned a weak signal is a little below it
 LONG_ENOUGH = 150  # steps: the last resort waits longer than the others

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 
-from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._said import ECHOES, compiled, said
-from laststep.rules._shared import fit_place, measured, no, progress
-from laststep.rules.diverged._bad_step import bad_site
-from laststep.rules.diverged._record import metrics_of
-from laststep.run import Run
-from laststep.torn import count
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.learning.bad_step import bad_site
+from laststep.analysis.learning.record import metrics_of
+from laststep.analysis.messages import ECHOES, compiled, said
+from laststep.analysis.progress import fit_place, measured, no, progress
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.record.torn import count
+from laststep.rules.rule import Answer, rule
 
 LOOK = Remedy("Record it to find the first bad step, and what was before it", "laststep run python train.py", safe=True)
 TRY = Remedy("Look at the data for NaN and Inf, at log and division in the loss, at the learning rate")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, measured, no, target_place
-from laststep.rules.diverged._learning import LEARNS, Learning, depend, dependence_of, learning_of
-from laststep.rules.diverged._site import Site, last_site
-from laststep.rules.diverged._weights import is_high
-from laststep.run import Run
-from laststep.torn import numbers
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.learning.learning import LEARNS, Learning, depend, dependence_of, learning_of
+from laststep.analysis.learning.site import Site, last_site
+from laststep.analysis.learning.weights import is_high
+from laststep.analysis.progress import fit_place, measured, no, target_place
+from laststep.record.run import Run
+from laststep.record.torn import numbers
+from laststep.rules.rule import Answer, rule
 
 FEWEST_BATCHES = 4
 
@@ -61,7 +61,7 @@ def no_signal(run: Run) -> Answer:
 def _all_the_same(site: Site) -> str | None:
     """Every input has one value over all batches looked at."""
     ranges = [numbers(told, "low", "high") for told in site.inputs.values()]
-    batches = site.batches[-1].data["batches"] if site.batches else 0
+    batches = site.batches[-1].raw["batches"] if site.batches else 0
     if not ranges or batches < FEWEST_BATCHES or any(low != high for low, high in ranges):
         return None
     return f"in {batches:,} batches looked at, every value of the inputs is {words.value(ranges[0][0])}"

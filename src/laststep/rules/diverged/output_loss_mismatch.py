@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, measured, no
-from laststep.rules.diverged._learning import Learning, learning_of
-from laststep.rules.diverged._mismatches import Wrong, by_itself, by_numbers, where_it_fails
-from laststep.rules.diverged._outputs import Output, outputs
-from laststep.run import Run
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.learning.learning import Learning, learning_of
+from laststep.analysis.learning.mismatches import Wrong, by_itself, by_numbers, where_it_fails
+from laststep.analysis.learning.outputs import Output, outputs
+from laststep.analysis.progress import fit_place, measured, no
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 
 @rule(needs=("recorder",), outranks=("nan-loss", "loss-not-improving", "no-signal"))

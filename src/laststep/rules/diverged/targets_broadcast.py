@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._shared import measured, no
-from laststep.rules.diverged._learning import learning_of
-from laststep.rules.diverged._outputs import Output, outputs
-from laststep.rules.diverged._site import Site, sites
-from laststep.run import Run
-from laststep.torn import table
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.learning.learning import learning_of
+from laststep.analysis.learning.outputs import Output, outputs
+from laststep.analysis.learning.site import Site, sites
+from laststep.analysis.progress import measured, no
+from laststep.record.run import Run
+from laststep.record.torn import table
+from laststep.rules.rule import Answer, rule
 
 # Nothing of what else is odd can be judged while the loss is one of another question.
 OTHERS = ("nan-loss", "loss-not-improving", "no-signal", "output-loss-mismatch", "learning-rate-too-high")
@@ -49,7 +49,7 @@ def targets_broadcast(run: Run) -> Answer:
 
 
 def _met(site: Site) -> tuple[list[Any], list[Any], list[Any] | None] | None:
-    told = site.made.data["broadcast"]
+    told = site.made.raw["broadcast"]
     shapes = told.get("shapes")
     if not isinstance(shapes, list) or len(shapes) != 2 or not all(isinstance(shape, list) for shape in shapes):
         return None
@@ -70,7 +70,7 @@ def _finding(
     learning = learning_of(run)
     made = f" and made {_shape(out)}" if out else ""
     columns = output is not None
-    line = table(site.made.data["broadcast"].get("where")) if output is None else output.layer.get("where")
+    line = table(site.made.raw["broadcast"].get("where")) if output is None else output.layer.get("where")
     where = line or site.where
     does = "Give the last layer as many units as the targets have columns" if columns else "Bring both to one shape"
     change = f"Dense({output.y_shape[-1]})" if output is not None else "y = tf.reshape(y, tf.shape(pred))"

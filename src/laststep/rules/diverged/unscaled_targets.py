@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 
-from laststep.finding import Evidence, Finding, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._bad_step import first_bad
-from laststep.rules.diverged._growth import blown_up
-from laststep.rules.diverged._learning import learning_of, steady_site, sureness
-from laststep.rules.diverged._scale import LARGE, data_place, large_targets
-from laststep.rules.diverged._site import SYMPTOMS, Site, Told, tell
-from laststep.run import Run
-from laststep.torn import number
+from laststep.analysis.finding import Evidence, Finding, Remedy
+from laststep.analysis.learning.bad_step import first_bad
+from laststep.analysis.learning.growth import blown_up
+from laststep.analysis.learning.learning import learning_of, steady_site, sureness
+from laststep.analysis.learning.scale import LARGE, data_place, large_targets
+from laststep.analysis.learning.site import SYMPTOMS, Site, Told, tell
+from laststep.analysis.progress import measured, no, progress
+from laststep.record.run import Run
+from laststep.record.torn import number
+from laststep.rules.rule import Answer, rule
 
 SCALE = Remedy("Train on scaled targets and turn the predictions back",
                "y = (y - y.mean()) / y.std()", trial={"targets": "scaled"})  # fmt: skip

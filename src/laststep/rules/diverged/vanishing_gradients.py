@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from laststep.finding import Evidence, Finding, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._shared import measured, no, progress
-from laststep.rules.diverged._learning import learning_of, steady_site, sureness
-from laststep.rules.diverged._scale import reach
-from laststep.rules.diverged._site import SYMPTOMS, Site, Told, tell
-from laststep.rules.diverged._weights import activation_after, faint_in, place_of, pulls_of, usual
-from laststep.run import Run
+from laststep.analysis.finding import Evidence, Finding, Remedy
+from laststep.analysis.learning.learning import learning_of, steady_site, sureness
+from laststep.analysis.learning.scale import reach
+from laststep.analysis.learning.site import SYMPTOMS, Site, Told, tell
+from laststep.analysis.learning.weights import activation_after, faint_in, place_of, pulls_of, usual
+from laststep.analysis.progress import measured, no, progress
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 SQUASHING = ("sigmoid", "tanh", "softsign", "hard_sigmoid", "hard_tanh")
 RELU = Remedy(
@@ -76,14 +76,14 @@ def _forgets(site: Site) -> str:
     same = bool(spreads) and max(spreads) <= 1e-6 * reach(guess)
     if not same or not any(shape[1] >= SERIES for shape in series):
         return ""
-    return next((layer for layer in site.looks[-1].data["grads"] if "rnn" in layer.lower()), "")
+    return next((layer for layer in site.looks[-1].raw["grads"] if "rnn" in layer.lower()), "")
 
 
 def _first_guess(site: Site) -> Told:
     """The predictions for the first batch alone: how much they differ from sample to sample."""
     first = site.batches[0] if site.batches else None
-    alone = first is not None and first.data["batches"] == 1
-    return dict(first.data["tensors"].get("y_pred", {})) if first is not None and alone else {}
+    alone = first is not None and first.raw["batches"] == 1
+    return dict(first.raw["tensors"].get("y_pred", {})) if first is not None and alone else {}
 
 
 def _through_time(run: Run, site: Site, layer: str) -> Answer:
@@ -109,7 +109,7 @@ def _finding(run: Run, site: Site, pulls: dict[str, float], faint: list[str], tr
     last = next(reversed(pulls))
     told = f"from {last} back to {first} the gradient falls to {tell(pulls[first] / most)} of the largest"
     curve = tuple(pulls.values())
-    small = [layer for layer in faint if 0 < site.looks[0].data["weights"].get(layer, 0.0)
+    small = [layer for layer in faint if 0 < site.looks[0].raw["weights"].get(layer, 0.0)
              < 0.5 * usual(site, layer)]  # fmt: skip
     remedies = (DRAW, NORMALISE) if small else (RELU, NORMALISE)
     return Finding(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 
-from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._shared import measured, no
-from laststep.rules.diverged._frozen import MOST, left_out, mostly_frozen, none_to_train, untracked
-from laststep.rules.diverged._learning import LEARNS, Learning, learning_of
-from laststep.rules.diverged._site import Site, last_site, latest_sites, sites
-from laststep.rules.diverged._weights import shapes
-from laststep.run import Run
-from laststep.torn import entries, number, place
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.analysis.learning.frozen import MOST, left_out, mostly_frozen, none_to_train, untracked
+from laststep.analysis.learning.learning import LEARNS, Learning, learning_of
+from laststep.analysis.learning.site import Site, last_site, latest_sites, sites
+from laststep.analysis.learning.weights import shapes
+from laststep.analysis.progress import measured, no
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.record.torn import entries, number, place
+from laststep.rules.rule import Answer, rule
 
 ENOUGH_STEPS = 20
 LARGE_PART = 0.2  # of the weights: less may be a head that this loss does not use
@@ -54,11 +54,11 @@ def weights_not_updating(run: Run) -> Answer:
 def _cut_off(run: Run, learning: Learning) -> Finding | None:
     """Variables whose gradient was asked for, and of which the loss does not depend."""
     latest = latest_sites(run)
-    reached = {name for site in latest for name in site.variables if name not in site.made.data["missing"]}
+    reached = {name for site in latest for name in site.variables if name not in site.made.raw["missing"]}
     for site in latest:
-        missing = site.made.data["missing"]
+        missing = site.made.raw["missing"]
         # An output that the loss leaves out is a matter of taste; what lies before an output is not.
-        ends = set(site.made.data["model"]["outputs"]) if reached else set()
+        ends = set(site.made.raw["model"]["outputs"]) if reached else set()
         unused = [name for name in missing if set(name.split("/")[:-1]) & ends]
         lost = [name for name in missing if name not in reached and name not in unused]
         share = _share(site, lost)
@@ -105,8 +105,8 @@ def _never_applied(run: Run, learning: Learning) -> Finding | None:
     site = last_site(run)
     if site is None:
         return None
-    moved = [look for look in site.looks if look.data["moved"]]
-    steps = sum(look.data["step"] - look.data["since"] for look in moved)
+    moved = [look for look in site.looks if look.raw["moved"]]
+    steps = sum(look.raw["step"] - look.raw["since"] for look in moved)
     if steps < ENOUGH_STEPS or not all(_would_show(look) for look in moved) or _move_elsewhere(run, site):
         return None
     applied = run.last("applied")
@@ -130,11 +130,11 @@ def _never_applied(run: Run, learning: Learning) -> Finding | None:
 def _move_elsewhere(run: Run, site: Site) -> bool:
     """Here, or in another place where gradients of the same weights are taken."""
     mine = [each for each in sites(run) if set(each.variables) & set(site.variables)]
-    return any(any(look.data["moved"].values()) for each in mine for look in each.looks)
+    return any(any(look.raw["moved"].values()) for each in mine for look in each.looks)
 
 
 def _would_show(look: Event) -> bool:
     """The gradient and the learning rate are large enough to move a weight."""
-    grad, weight = (max(look.data[name].values(), default=0.0) for name in ("grads", "weights"))
+    grad, weight = (max(look.raw[name].values(), default=0.0) for name in ("grads", "weights"))
     rate = number(look.get("rate"))
     return grad > 0 and not rate * grad <= ROUNDED_AWAY * weight

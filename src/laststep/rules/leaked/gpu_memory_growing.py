@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.forecast import Point, foretell, trend
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._card_leak import LEAST, LEAST_SHARE, card_in, card_leak, points_of
-from laststep.rules._device import shortage
-from laststep.rules._shared import fit_place, no, saved
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.card_leak import LEAST, LEAST_SHARE, card_in, card_leak, points_of
+from laststep.analysis.device_memory import shortage
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.forecast import Point, foretell, trend
+from laststep.analysis.progress import fit_place, no, saved
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 
 @rule(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._leaks import DEATHS, Leak, how_it_grew, how_long, is_graphs, keeps, leak_of, quiet
-from laststep.rules._shared import fit_place, saved
-from laststep.run import Run
-from laststep.torn import count
+from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.analysis.leaks import DEATHS, Leak, how_it_grew, how_long, is_graphs, keeps, leak_of, quiet
+from laststep.analysis.progress import fit_place, saved
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.record.torn import count
+from laststep.rules.rule import Answer, rule
 
 AGAIN = 5  # traces of the same code
 

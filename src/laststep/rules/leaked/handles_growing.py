@@ -6,12 +6,12 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.forecast import Point, Trend, trend
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.forecast import Point, Trend, trend
+from laststep.analysis.progress import fit_place, measured, no
+from laststep.record.run import Run
 from laststep.recorder.census import HANDLES
-from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, measured, no
-from laststep.run import Run
+from laststep.rules.rule import Answer, rule
 
 LEAST = {"files": 50, "threads": 40, "processes": 20}
 FEWEST = 4  # samples of it, since it is not counted in each

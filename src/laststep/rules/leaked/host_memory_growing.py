@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._leaks import (
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.leaks import (
     DEATHS,
     Leak,
     Owner,
@@ -21,8 +20,9 @@ from laststep.rules._leaks import (
     not_garbage,
     quiet,
 )
-from laststep.rules._shared import fit_place, saved
-from laststep.run import Run
+from laststep.analysis.progress import fit_place, saved
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 
 @rule(needs=("recorder",), outranks=(*DEATHS, "input-starved"))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._card_leak import CardLeak, card_leak
-from laststep.rules._device import Shortage, shortage
-from laststep.rules._leaks import (
+from laststep import text as words
+from laststep.analysis.card_leak import CardLeak, card_leak
+from laststep.analysis.device_memory import Shortage, shortage
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.leaks import (
     DEATHS,
     TENSORS,
     Leak,
@@ -19,8 +18,9 @@ from laststep.rules._leaks import (
     not_garbage,
     quiet,
 )
-from laststep.rules._shared import fit_place, saved
-from laststep.run import Run
+from laststep.analysis.progress import fit_place, saved
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 CALLED = {"EagerTensor": "tensors", "ndarray": "arrays"}
 

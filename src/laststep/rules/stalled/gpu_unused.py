@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy, RuledOut
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, RuledOut
+from laststep.analysis.progress import cannot, fit_place, measured, no
 from laststep.logs.harmless import SKIPPED_GPU
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._shared import cannot, fit_place, measured, no
-from laststep.run import Run
+from laststep.logs.read import story_of
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 SECONDS, STEPS = 20.0, 20
 BUSY = 2  # per cent
@@ -107,7 +108,7 @@ def gpu_unused(run: Run) -> Answer:
 def _reason(run: Run) -> tuple[str, str, Remedy]:
     """The line that says why the card is left alone, what it means, what to do."""
     for pattern, why, remedy in REASONS:
-        line = next((line for line in run.story.lines if pattern.search(line.text)), None)
+        line = next((line for line in story_of(run).lines if pattern.search(line.text)), None)
         if line is not None:
             return line.text.strip(), why + (_missing(run) if pattern is SKIPPED_GPU else ""), remedy
     build = run.last("build")
@@ -117,13 +118,13 @@ def _reason(run: Run) -> tuple[str, str, Remedy]:
 
 
 def _missing(run: Run) -> str:
-    names = sorted({found[1] for line in run.story.lines if (found := _LIBRARY.search(line.text))})
+    names = sorted({found[1] for line in story_of(run).lines if (found := _LIBRARY.search(line.text))})
     return f" ({', '.join(names)})" if names else ""
 
 
 def _of_log(run: Run) -> Answer:
     """How busy a card was, no log says; that TensorFlow left one alone, its own words do."""
-    if not any(SKIPPED_GPU.search(line.text) for line in run.story.lines):
+    if not any(SKIPPED_GPU.search(line.text) for line in story_of(run).lines):
         return cannot("a log alone does not tell; run it with `laststep run`")
     because = (
         f"TensorFlow found a GPU and could not load its libraries{_missing(run)}: it ran on the CPU, which is slow"
@@ -132,7 +133,7 @@ def _of_log(run: Run) -> Answer:
 
 
 def _remedy(run: Run) -> Remedy:
-    libraries = {name for event in run.all("versions") for name in event.data}
+    libraries = {name for event in run.all("versions") for name in event.raw}
     if "tensorflow" in libraries:
         return Remedy("Install the build for the GPU and see what is printed at the start", INSTALL)
     return Remedy("Let the framework see the card: its build for the GPU, JAX_PLATFORMS, CUDA_VISIBLE_DEVICES")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.look import Look
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, no
-from laststep.rules.stalled._stuck import DEATHS, SEEN, last_look, used
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.progress import fit_place, no
+from laststep.analysis.stacks import Look
+from laststep.analysis.stall import DEATHS, SEEN, last_look, used
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 
 @rule(needs=(SEEN,), outranks=DEATHS)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.look import Look, Place
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, no, progress, short_message
-from laststep.rules.stalled._stuck import DEATHS, SEEN, never_stuck, since, standing, stuck, used
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.progress import fit_place, no, progress, short_message
+from laststep.analysis.stacks import Look, Place
+from laststep.analysis.stall import DEATHS, SEEN, never_stuck, since, standing, stuck, used
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 
 @rule(needs=(SEEN,), outranks=(*DEATHS, "input-starved", "unhandled-exception"))

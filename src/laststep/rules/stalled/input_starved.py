@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.look import Place, most_seen
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._shared import cannot, fit_place, measured, no
-from laststep.rules.stalled._waits import Waits, waits_of
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.data_wait import Waits, waits_of
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.progress import cannot, fit_place, measured, no
+from laststep.analysis.stacks import Place, most_seen
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 SHARE, EACH, SECONDS = 0.35, 0.005, 5.0
 
@@ -30,7 +30,7 @@ def input_starved(run: Run) -> Answer:
         pipeline's Python stands. The stages of the pipeline tell what could run in parallel and does not.
 
     What to do
-        Change the stage shown; laststep probe measures in a short side run what a change would give. TensorFlow adds
+        Change the stage shown; laststep tune measures in a short side run what a change would give. TensorFlow adds
         a prefetch at the end and runs maps without random numbers or Python in parallel by itself: adding these again
         gives nothing.
 
@@ -60,7 +60,7 @@ def input_starved(run: Run) -> Answer:
 
 def _stages(run: Run) -> tuple[list[dict[str, Any]], Event | None]:
     event = run.fit.began if run.fit else run.last("dataset")
-    data = (event.get("data") or event.data) if event is not None else {}
+    data = (event.get("data") or event.raw) if event is not None else {}
     return [stage for stage in data.get("stages") or [] if isinstance(stage, dict)], event
 
 
@@ -115,4 +115,4 @@ def _remedies(stages: list[dict[str, Any]], place: Place | None, run: Run) -> li
     if not stages and place is not None:
         does = "This Python runs in one thread: do its work in tf.data, or in a keras.utils.PyDataset with workers"
         found.append(Remedy(does, None, place))
-    return [*found[:3], Remedy("What a change gives is measured by: laststep probe")]
+    return [*found[:3], Remedy("What a change gives is measured by: laststep tune")]

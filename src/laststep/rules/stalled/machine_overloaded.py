@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, measured, no, progress
-from laststep.rules.stalled._cores import Overload, overload_of, stretches_of
-from laststep.rules.stalled._stuck import since, stuck, used
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.cores import Overload, overload_of, stretches_of
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.progress import fit_place, measured, no, progress
+from laststep.analysis.stall import since, stuck, used
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 SLOWER = 1.3  # times
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, measured, no, progress
-from laststep.rules.stalled._stuck import DEATHS, since, stuck, used
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.progress import fit_place, measured, no, progress
+from laststep.analysis.stall import DEATHS, since, stuck, used
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 FEWEST = 4  # samples, five seconds apart, in which memory was full
 FAULTS, MANY_FAULTS = 20.0, 300.0  # a second: each may bring many pages; so many alone are enough

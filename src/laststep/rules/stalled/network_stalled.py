@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from laststep.finding import Confidence, Finding, Remedy
-from laststep.look import Look
-from laststep.rule import Answer, rule
-from laststep.rules._shared import no, progress
-from laststep.rules.stalled._stuck import DEATHS, SEEN, SOCKET, never_stuck, since, stall_of, standing, used
-from laststep.run import Run
+from laststep.analysis.finding import Confidence, Finding, Remedy
+from laststep.analysis.progress import no, progress
+from laststep.analysis.stacks import Look
+from laststep.analysis.stall import DEATHS, SEEN, SOCKET, never_stuck, since, stall_of, standing, used
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 
 @rule(needs=(SEEN,), outranks=(*DEATHS, "input-blocked", "callback-blocked", "python-blocked"))
@@ -31,7 +31,7 @@ def network_stalled(run: Run) -> Answer:
     event = stall_of(run)
     if event is None:
         return no(never_stuck(run))
-    look = Look(event.data)
+    look = Look(event.raw)
     thread = look.blocked
     if not thread.on.startswith(SOCKET) or not look.idle:
         return no("it was stuck, but in no network call")

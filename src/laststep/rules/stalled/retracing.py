@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._shared import no
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.progress import no
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 FEWEST = 5  # traces of one function, of which a few are normal
 MOST_BETWEEN = 20  # steps between two traces of a function made anew: with more, each is used for long

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.look import most_seen
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._shared import cannot, fit_place, measured, no, progress
-from laststep.rules.stalled._stuck import ranks
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.progress import cannot, fit_place, measured, no, progress
+from laststep.analysis.stacks import most_seen
+from laststep.analysis.stall import ranks
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 MOST_OF_THE_TIME, MORE = 0.6, 0.4  # of the looks
 

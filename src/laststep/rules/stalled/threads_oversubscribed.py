@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, measured, no
-from laststep.run import Run
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.progress import fit_place, measured, no
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 TIMES = 2.0  # more threads than cores
 WAITED = 0.5  # seconds in the queue for each second of running

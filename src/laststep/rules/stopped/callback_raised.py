@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._shared import missing_package, no, progress, short_message, went_on
-from laststep.rules.stopped._stops import metrics_of
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.progress import missing_package, no, progress, short_message, went_on
+from laststep.analysis.stops import metrics_of
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 
 @rule(outranks=("unhandled-exception", "callback-stopped-training", "finished-short"))

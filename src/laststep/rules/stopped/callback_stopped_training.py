@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, measured, no
-from laststep.rules.stopped._stops import is_early_stopping, is_for_nan, metric_curve, stop_that_counted
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.progress import fit_place, measured, no
+from laststep.analysis.stops import is_early_stopping, is_for_nan, metric_curve, stop_that_counted
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 
 @rule(needs=("recorder",), outranks=("finished-short",))

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Place, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._said import Said, compiled, data_of, said
-from laststep.rules._shared import fit_place, measured, no, progress
-from laststep.rules.stopped._batches import (
+from laststep.analysis.batches import (
     Shortfall,
     is_about_data,
     is_about_validation,
@@ -16,7 +11,12 @@ from laststep.rules.stopped._batches import (
     spoken,
     warnings,
 )
-from laststep.run import Run
+from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.analysis.messages import Said, compiled, data_of, said
+from laststep.analysis.progress import fit_place, measured, no, progress
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 RAISED = compiled(
     r"OutOfRangeError[^\n]*: [^\n]*(?:End of sequence|insufficient elements|is closed)|\A(?:[\w.]+\.)?StopIteration\b",
@@ -53,7 +53,7 @@ def data_exhausted(run: Run) -> Answer:
         validation-data-exhausted, dataset-empty (nothing was there from the start), early-stopping.
     """
     short = shortfall(run)
-    if short is not None and (any(short.delivered) or len(run.fits) > 1 or short.fit.first_epoch):
+    if short is not None and (any(short.delivered) or len(run.fits) > 1 or short.fit.began.initial_epoch):
         return _finding(run, short)
     message = said(run, *RAISED, console=False)
     if message is not None and message.event is not None and is_about_data(run, message.event):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._said import answer, compiled, data_of, said
-from laststep.rules._shared import measured, no
-from laststep.run import Fit, Run
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.messages import answer, compiled, data_of, said
+from laststep.analysis.progress import measured, no
+from laststep.record.run import Fit, Run
+from laststep.rules.rule import Answer, rule
 
 SAID = compiled(
     r"Unexpected result of `?train_function`? \(Empty logs\)|Expect(?:ed)? (?:x|input data) to be (?:a )?non-empty",

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Remedy, RuledOut
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, measured, no, quoted
-from laststep.rules.stopped._stops import (
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, RuledOut
+from laststep.analysis.progress import fit_place, measured, no, quoted
+from laststep.analysis.stops import (
     is_early_stopping,
     is_for_nan,
     metric_curve,
     stop_that_counted,
     without_their_metric,
 )
-from laststep.run import Run
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 
 @rule(outranks=("finished-short", "callback-stopped-training"))

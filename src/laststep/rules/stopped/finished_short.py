@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, no
-from laststep.rules.stopped._stops import stop_that_counted
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.progress import fit_place, no
+from laststep.analysis.stops import stop_that_counted
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 REPEAT = Remedy("Make the data last: repeat it, or ask for no more steps than it has", "dataset = dataset.repeat()")
 

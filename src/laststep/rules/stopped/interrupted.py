@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding
-from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, killed_with, no, progress, reached_us, reported, sender, verdict
-from laststep.run import Run
+from laststep.analysis.finding import Confidence, Evidence, Finding
+from laststep.analysis.progress import fit_place, killed_with, no, progress, reached_us, reported, sender, verdict
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 
 @rule(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._memory import memory_kill
-from laststep.rules._shared import (
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.memory import memory_kill
+from laststep.analysis.progress import (
     killed_with,
     measured,
     no,
@@ -18,7 +16,9 @@ from laststep.rules._shared import (
     stopped_by_us,
     verdict,
 )
-from laststep.run import Run
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 MEANINGS = {
     "SIGHUP": "the terminal or the ssh connection closed",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._said import answer, compiled, said
-from laststep.rules._shared import fit_place, measured, no
-from laststep.rules.stopped._stops import is_for_nan, not_finite, stop_that_counted
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.messages import answer, compiled, said
+from laststep.analysis.progress import fit_place, measured, no
+from laststep.analysis.stops import is_for_nan, not_finite, stop_that_counted
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 BY_A_HOOK = compiled(r"NanLossDuringTrainingError|NaN loss during training|Model diverged with loss = NaN")
 CLIMBED = 3.0  # times its lowest value

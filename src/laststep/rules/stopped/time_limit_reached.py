@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.reports import words
-from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, killed_with, no, progress, quoted, reached_us, reported, verdict
-from laststep.run import Run
+from laststep import text as words
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.progress import fit_place, killed_with, no, progress, quoted, reached_us, reported, verdict
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 TIMED_OUT = 124  # the exit code of coreutils' timeout
 NEAR_THE_END = 300.0  # seconds before a batch system's limit in which its SIGTERM is one

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from laststep.event import Event
-from laststep.finding import Confidence, Evidence, Finding, Remedy
-from laststep.rule import Answer, rule
-from laststep.rules._shared import fit_place, measured, no
-from laststep.rules.stopped._batches import batches_named, is_about_validation, spoken, warnings
-from laststep.run import Run
+from laststep.analysis.batches import batches_named, is_about_validation, spoken, warnings
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.progress import fit_place, measured, no
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.rules.rule import Answer, rule
 
 
 @rule(outranks=("early-stopping",))

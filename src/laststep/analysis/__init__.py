@@ -1,0 +1,1 @@
+"""Run → typed views that rules, supervisor and reports share."""

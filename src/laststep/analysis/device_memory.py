@@ -1,0 +1,127 @@
+"""What a device's allocator says when it cannot serve a tensor: TensorFlow's and JAX's dump, PyTorch's sentence."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from laststep import text as words
+from laststep.analysis.finding import Evidence
+from laststep.analysis.messages import Said, all_said, compiled, said
+from laststep.analysis.shapes import shape
+from laststep.logs.read import story_of
+from laststep.record.run import Run
+
+_UNITS = {"B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_SIZE = r"(?P<asked>[\d.]+ ?(?:[KMGT]i?B|B|bytes)?)"
+OUT_OF_MEMORY = compiled(
+    r"OOM when allocating tensor with shape ?\[(?P<shape>[\d,]*)\](?: and type (?P<dtype>\w+))?"
+    r"(?: on (?P<device>\S*GPU\S*|/gpu\S*))?(?: by allocator (?P<allocator>GPU\S*|"
+    r"gpu\S*))?(?![^\n]*(?:device:CPU|by allocator \w*cpu))",
+    rf"(?i)Out of memory (?:while )?trying to allocate {_SIZE}(?![^\n]*(?:not a failure|performance gains))",
+    rf"Failed to allocate request for {_SIZE}[^\n]*on device ordinal",
+    rf"CUDA out of memory\. Tried to allocate {_SIZE}",
+    r"CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|hipErrorOutOfMemory",
+    r"RESOURCE_EXHAUSTED: (?!.*(?:CPU|cpu|[Dd]isk|space left)).*(?:GPU|gpu|CUDA|cuda)",
+    r"Dst tensor is not initialized|bfc_allocator\.cc:\d+\] (?:Stats:|Sum Total of in-use chunks)",
+    r"Ran out of memory in memory space (?P<space>hbm|vmem)",
+)
+# Old TensorFlow names no device in the message; the node that failed, the first one, does.
+_ON_CPU = re.compile(
+    r"^(?![^\n]*(?:GPU|gpu):\d)[\s\S]*?OOM when "
+    r"allocating(?![\s\S]{0,400}?GPU)[\s\S]{0,600}?_device=\"[^\"]*(?:cpu|CPU):\d"
+)
+_HOST = re.compile(r"by allocator \w*(?:cpu|CPU)\w*|device:CPU|Allocator \(\w*(?:cpu|CPU)\w*\)")
+_CARD = re.compile(r"(?:GPU|gpu)[_: ]?\d|CUDA|cuda(?!_malloc)|hbm|device ordinal")
+_STATS = re.compile(
+    r"\b(?P<name>Limit|InUse|MaxInUse|NumAllocs|MaxAllocSize|Reserved|"
+    r"LargestFreeBlock):\s+(?P<value>[\d.]+(?:[KMGT]i?B|B)?)"
+)
+_POOL = re.compile(r"total_region_allocated_bytes_: (?P<size>\d{1,18})")
+_ASKED = re.compile(r"trying to allocate (?P<asked>[\d.]+ ?[KMGT]i?B|[\d.]+ ?B|\d+)")
+_FREE_CHUNK = re.compile(r"Free  ?at \w+ (?:of size )?(?P<size>\d{1,18})")
+_TORCH = re.compile(
+    r"total capacity of (?P<total>[\d.]+ [KMG]iB).*?of which (?P<free>[\d.]+ [KMG]iB) is free"
+    r"(?:.*?this process has (?P<mine>[\d.]+ [KMG]iB))?(?:.*?(?P<unused>[\d.]+ [KMG]iB) is reserved by PyTorch "
+    r"but unallocated)?",
+    re.DOTALL | re.IGNORECASE,
+)
+TYPE_SIZES = {
+    **{"float": 4, "half": 2, "bfloat16": 2, "double": 8, "float16": 2, "float32": 4, "float64": 8, "complex128": 16},
+    **{"int64": 8, "int32": 4, "int16": 2, "int8": 1, "uint8": 1, "bool": 1},
+}
+
+
+@dataclass(frozen=True)
+class Shortage:
+    """What was asked for, and what there was."""
+
+    message: Said
+    asked: int = 0
+    limit: int = 0
+    in_use: int = 0
+    largest_free: int = 0
+    pool: int = 0  # what the allocator had got of the card by then; with memory growth less than the limit
+
+    @property
+    def free(self) -> int:
+        return max(0, (self.pool or self.limit) - self.in_use) if self.limit else 0
+
+    @property
+    def is_fragmented(self) -> bool:
+        """Far more was free than was asked for; a card that is full to the brim always has some crumbs left."""
+        return bool(self.asked and self.limit) and self.free >= max(1.5 * self.asked, 0.15 * self.limit)
+
+    @property
+    def shape(self) -> list[int]:
+        return [length for length in shape(self.message.get("shape")) if length is not None]
+
+    def figures(self) -> tuple[Evidence, ...]:
+        told = []
+        if self.asked:
+            tensor = f" (a tensor of shape {self.shape})" if self.shape else ""
+            told.append(f"{words.size(self.asked)} were asked for{tensor}")
+        if self.limit:
+            told.append(f"{words.size(self.in_use)} of {words.size(self.limit)} were in use")
+        if self.largest_free:
+            told.append(f"the largest free piece was {words.size(self.largest_free)}")
+        return (Evidence(", ".join(told)),) if told else ()
+
+
+def shortage(run: Run) -> Shortage | None:
+    """The first message of a device that ran out of memory, with the figures of its allocator's dump."""
+    messages = [each for each in all_said(run, *OUT_OF_MEMORY) if not _ON_CPU.search(each.found.string)]
+    on_a_card = any(_CARD.search(each.found.string) for each in messages)
+    if not messages or (not on_a_card and said(run, _HOST)):
+        return None
+    message = next((each for each in messages if each.get("shape")), None)
+    message = message or next((each for each in messages if each.get("asked")), messages[0])
+    text = "\n".join(line.text for line in story_of(run).lines) + "\n" + message.found.string
+    stats = {found["name"]: bytes_of(found["value"]) for found in _STATS.finditer(text)}
+    free = [int(found["size"]) for found in _FREE_CHUNK.finditer(text)]
+    asked = bytes_of(message.get("asked")) or _bytes_of_tensor(message) or _asked_in(text)
+    torch = _TORCH.search(message.found.string)
+    limit, in_use = stats.get("Limit", 0), stats.get("InUse", 0)
+    if torch:
+        limit, unused = bytes_of(torch["total"]), bytes_of(torch["unused"] or "")
+        in_use = limit - bytes_of(torch["free"]) - unused
+    pools = [int(found["size"]) for found in _POOL.finditer(text)]
+    largest = stats.get("LargestFreeBlock", 0) or max(free, default=0)
+    return Shortage(message, asked, limit, in_use, largest, pools[-1] if pools else 0)
+
+
+def bytes_of(text: str) -> int:
+    """`2.50GiB`, `123 bytes` as a number."""
+    found = re.match(r"(\d{1,18}(?:\.\d+)?)\.?\s*([KMGT]?)", text.strip())
+    return int(float(found[1]) * _UNITS[found[2] or "B"]) if found else 0
+
+
+def _bytes_of_tensor(message: Said) -> int:
+    sizes = [length for length in shape(message.get("shape")) if length is not None]
+    return math.prod(sizes) * TYPE_SIZES.get(message.get("dtype"), 4) if sizes else 0
+
+
+def _asked_in(text: str) -> int:
+    found = [bytes_of(each["asked"]) for each in _ASKED.finditer(text)]
+    return found[-1] if found else 0

@@ -1,0 +1,1 @@
+"""What the side runs of tune and prove measured."""

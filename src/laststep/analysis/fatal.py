@@ -1,0 +1,87 @@
+"""The four fatal signals share one autopsy: the Python stack, the library, the last words on the console."""
+
+from __future__ import annotations
+
+import re
+
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.progress import killed_with, no, place_of_fault, progress, reported, sender
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.recorder.frames import is_users
+from laststep.rules.rule import Answer
+
+_KERNEL_LIBRARY = re.compile(r" in ([^\s\[]+)\[")
+LAST_WORDS = re.compile(
+    r"terminate called|what\(\):|Check failed|F\d{4} |\*\*\*|: symbol lookup|double free|corrupt|invalid pointer|"
+    r"Fatal Python error|Aborted"
+)
+
+
+def died_of(run: Run, number: int, name: str, what: str, remedies: tuple[Remedy, ...]) -> Answer:
+    """The finding for one fatal signal, or why it is not that."""
+    if not killed_with(run, number, name):
+        return no(f"the process did not die of {name}")
+    evidence = [reported(run, name)]
+    by_whom = sender(run, name)
+    fault = run.last("fault")
+    where = place_of_fault(run)
+    if by_whom:
+        evidence.append(by_whom)
+        own = run.last("signal-sent")
+        where = (own.get("where") if own else None) or where
+    if fault is not None:
+        evidence.append(Evidence(f"Python's last line then was {_innermost(fault)}", (fault,)))
+    library = _library(run)
+    if library:
+        evidence.append(Evidence(f"the kernel says it happened in {library[0]}", (library[1],)))
+    words = last_words(run)
+    if words:
+        evidence.append(Evidence(f"its last words on the console: “{words}”"))
+    evidence.append(progress(run))
+    inside = f", inside {library[0]}" if library else ""
+    return Finding(
+        cause=f"{what}{inside}." if not by_whom else f"{what}: {by_whom.says}.",
+        confidence=Confidence.CERTAIN,
+        evidence=tuple(evidence),
+        remedies=() if by_whom else remedies,
+        where=where,
+    )
+
+
+def _events(run: Run, kind: str) -> tuple[Event, ...]:
+    event = run.last(kind)
+    return (event,) if event else ()
+
+
+def _innermost(fault: Event) -> str:
+    """The innermost frame, and the user's own one where that is another."""
+    threads = fault.get("threads", [])
+    current = next((thread for thread in threads if thread.get("current")), None) or (threads[0] if threads else None)
+    if not current or not current["frames"]:
+        return "outside Python (no Python frame in the thread that died)"
+    top = current["frames"][0]
+    told = f"{top['function']} at {top['file'].rsplit('/', 1)[-1]}:{top['line']}"
+    mine = next((frame for frame in current["frames"] if is_users(frame["file"])), None)
+    if mine is not None and mine is not top:
+        told += f", called from {mine['file'].rsplit('/', 1)[-1]}:{mine['line']}"
+    return told
+
+
+def _library(run: Run) -> tuple[str, Event] | None:
+    end = run.last("end")
+    pids = {str(event.get("pid")) for event in [*run.all("recorder"), *([end] if end else [])]}
+    for event in reversed(run.all("kernel")):
+        line = str(event.get("line", ""))
+        found = _KERNEL_LIBRARY.search(line)
+        if found and any(f"[{pid}]" in line for pid in pids):
+            return found[1], event
+    return None
+
+
+def last_words(run: Run) -> str:
+    """The last line on the console that a dying C or C++ program writes."""
+    for line in reversed(run.console[-20000:].splitlines()):
+        if LAST_WORDS.search(line) and not line.startswith("  File"):
+            return line.strip()[:200]
+    return ""

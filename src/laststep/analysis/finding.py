@@ -1,0 +1,106 @@
+"""Finding, Evidence, Confidence, Remedy, Diagnosis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from laststep.record.event import Event
+from laststep.record.run import Run
+
+Place = Mapping[str, Any]
+
+
+class Confidence(IntEnum):
+    """How sure a finding is; each word means one sentence."""
+
+    POSSIBLE = 1
+    LIKELY = 2
+    CERTAIN = 3
+    PROVEN = 4
+
+    @property
+    def meaning(self) -> str:
+        return {
+            "POSSIBLE": "consistent with the record, as other causes are",
+            "LIKELY": "measured, and nothing recorded speaks against it",
+            "CERTAIN": "the operating system or the framework said so",
+            "PROVEN": "an experiment we ran confirmed it",
+        }[self.name]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One thing that was measured or recorded, with the events that say so and perhaps a small curve."""
+
+    says: str
+    events: tuple[Event, ...] = ()
+    curve: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What to change. Safe: it cannot change what the model learns. Trial: how `laststep prove` tries it."""
+
+    does: str
+    change: str | None = None
+    where: Place | None = None
+    safe: bool = False
+    trial: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one rule found."""
+
+    cause: str
+    confidence: Confidence
+    evidence: tuple[Evidence, ...]
+    remedies: tuple[Remedy, ...] = ()
+    where: Place | None = None
+    rule: str = ""
+    symptom: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.evidence:
+            raise ValueError("a finding without evidence is a guess")
+
+
+@dataclass(frozen=True)
+class RuledOut:
+    """A rule's other answer: not this, because. `measured` ones are worth telling, a `note` even when all is well."""
+
+    because: str
+    measured: bool = False
+    rule: str = ""
+    note: bool = False
+
+
+@dataclass(frozen=True)
+class Unchecked:
+    """A rule that could not be asked, and why."""
+
+    because: str
+    rule: str = ""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The ranked findings of one run, what was ruled out, and what could not be checked."""
+
+    run: Run
+    findings: tuple[Finding, ...]
+    ruled_out: tuple[RuledOut, ...]
+    unchecked: tuple[Unchecked, ...]
+    outcome: str
+    hurried: bool = False  # there was no time for all rules
+
+    def __str__(self) -> str:
+        from laststep.reports.terminal import page
+
+        return page(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))

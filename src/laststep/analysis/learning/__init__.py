@@ -1,0 +1,1 @@
+"""What the numbers of the steps say: does it learn, and if not, why."""

@@ -1,0 +1,128 @@
+"""What met in a loss: its targets, the predictions, the last layer that made them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from laststep.analysis.learning.site import Site, Told, latest_sites
+from laststep.record.event import Event
+from laststep.record.run import Run
+
+SPARSE = {"sparsecategoricalcrossentropy", "sparsesoftmaxcrossentropywithlogits"}
+CATEGORICAL = {"categoricalcrossentropy", "categoricalfocalcrossentropy", "softmaxcrossentropywithlogits"}
+BINARY = {"binarycrossentropy", "binaryfocalcrossentropy", "sigmoidcrossentropywithlogits"}
+SQUARED = {"meansquarederror", "mse"}
+REGRESSION = SQUARED | {
+    *("meanabsoluteerror", "mae", "huber", "logcosh", "meansquaredlogarithmicerror", "meanabsolutepercentageerror")
+}
+OPS = {
+    **{"Softmax": "softmax", "Sigmoid": "sigmoid", "Relu": "relu", "Tanh": "tanh"},
+    **dict.fromkeys(("BiasAdd", "MatMul", "AddV2", "Add", "Conv1D", "Conv2D", "Conv3D", "BatchMatMulV2"), "linear"),
+}
+UNSEEN = ("", "PartitionedCall", "StatefulPartitionedCall")  # what made the output is hidden: ask the layer
+ACTIVATIONS = {"softmax", "sigmoid", "relu", "tanh", "linear"}
+
+
+@dataclass(frozen=True)
+class Output:
+    """A loss that compared predictions with targets: its kind, the last layer, what was seen of both."""
+
+    site: Site
+    loss: str
+    from_logits: bool
+    activation: str  # softmax, sigmoid, relu, tanh, linear; "" where that is not known
+    units: int | None
+    layer: Told = field(default_factory=dict)
+    y: Told = field(default_factory=dict)
+    said: Told = field(default_factory=dict)
+    y_shape: tuple[int | None, ...] = ()
+    said_shape: tuple[int | None, ...] = ()
+    said_dtype: str = ""
+
+    @property
+    def kind(self) -> str:
+        plain = plain_name(self.loss)
+        kinds = {"sparse": SPARSE, "categorical": CATEGORICAL, "binary": BINARY, "regression": REGRESSION}
+        return next((kind for kind, names in kinds.items() if plain in names), "")
+
+    @property
+    def is_tensorflows(self) -> bool:
+        """The operation itself, which takes what it is given: Keras's losses look behind a softmax."""
+        return plain_name(self.loss).endswith("withlogits")
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return (self.site.made, *self.site.batches[-1:])
+
+    @property
+    def named(self) -> str:
+        """The last layer as the user knows it."""
+        return f"the last layer ({self.layer['name']})" if self.layer.get("name") else "the last layer"
+
+
+def plain_name(loss: str) -> str:
+    return loss.lower().replace("_", "")
+
+
+def outputs(run: Run) -> list[Output]:
+    """Of each site that ran last under its name, each loss with what it compared."""
+    return [output for site in latest_sites(run) for output in outputs_of(site)]
+
+
+def outputs_of(site: Site) -> list[Output]:
+    return [_output(site, at, told, *_compared(site, at)) for at, told in enumerate(site.losses)]
+
+
+def _output(site: Site, at: int, told: Told, y: Told, said: Told) -> Output:
+    shape, made_by = told.get("y_pred_shape", ()), str(told.get("made_by") or "")
+    units = shape[-1] if shape else None
+    layer = _layer_of(site, at, units)
+    return Output(
+        site=site,
+        loss=str(told.get("name") or ""),
+        from_logits=bool(told.get("from_logits")),
+        activation=_activation(made_by, layer),
+        units=units,
+        layer=layer,
+        y=y,
+        said=said,
+        y_shape=told.get("y_shape", ()),
+        said_shape=shape,
+        said_dtype=str(told.get("y_pred_dtype") or ""),
+    )
+
+
+def _compared(site: Site, at: int) -> tuple[Told, Told]:
+    """The targets and predictions of this loss: its own where each has some, the only ones for the last of several."""
+    targets, predictions = _numbered(site.tensors, "y"), _numbered(site.tensors, "y_pred")
+    if len(targets) == len(site.losses):
+        return targets[at], predictions[at] if len(predictions) == len(targets) else {}
+    if len(targets) != 1 or at != len(site.losses) - 1:
+        return {}, {}
+    return targets[0], predictions[0] if len(predictions) == 1 else {}
+
+
+def _numbered(tensors: dict[str, Told], role: str) -> list[Told]:
+    if role in tensors:
+        return [tensors[role]]
+    names = sorted((name for name in tensors if name.startswith(role + "/") and name[len(role) + 1 :].isdecimal()),
+                   key=lambda name: int(name.rpartition("/")[2]))  # fmt: skip
+    return [tensors[name] for name in names]
+
+
+def _activation(made_by: str, layer: Told) -> str:
+    if made_by not in UNSEEN:
+        return OPS.get(made_by, "")
+    named = str(layer.get("activation") or "")
+    return named if named in ACTIVATIONS else ""
+
+
+def _layer_of(site: Site, at: int, units: int | None) -> Told:
+    """The layer that makes this output: by its name, or the last with as many units."""
+    names = site.made.raw["model"]["outputs"]
+    named = names[at] if at < len(names) and len(names) == len(site.losses) else None
+    layer = next((each for each in site.layers if each.get("name") == named), None)
+    if layer is not None and layer.get("activation"):
+        return layer
+    fitting = [each for each in site.layers if units is not None and units in (each.get("units"), each.get("filters"))]
+    return fitting[-1] if fitting else {}

@@ -1,0 +1,225 @@
+"""What frameworks, libraries and the system said about the end: asked of a recorded run and of a bare log alike."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.analysis.progress import fit_place, no, place_of_fault, progress, went_on
+from laststep.logs.harmless import is_harmless
+from laststep.logs.read import story_of
+from laststep.logs.tracebacks import CUT_OFF
+from laststep.record.event import Event
+from laststep.record.events.process import Raised
+from laststep.record.run import FATAL, Run, view
+from laststep.rules.rule import Answer
+
+MOST_FAILURES = 1000
+MOST_QUOTED = 220
+LONGEST = 16_000  # of a message, in which TensorFlow puts the point at the end
+LONGEST_LINE = 2_000
+WRAPPED = 78  # a line of this length may go on in the next
+# What follows an error and is never its cause: another rule that knows more about it goes first.
+ECHOES_OF_OPS = ("unhandled-exception", "callback-raised", "aborted", "killed-by-signal", "script-exited")
+ECHOES = (*ECHOES_OF_OPS, "generator-raised")
+# Errors that native code hands to Python.
+_NATIVE = re.compile(
+    r"(?:^|[.'\[ ])(?:Internal|Unknown|ResourceExhausted|NotFound|FailedPrecondition|Aborted|Unavailable|"
+    r"Cancelled|DataLoss|OutOfRange|"
+    r"InvalidArgument|Unimplemented|DeadlineExceeded|PermissionDenied|Op|Runtime|XlaRuntime|JaxRuntime|Import|"
+    r"Memory|OS|System|"
+    r"HorovodInternal|CalledProcess|OutOfMemory|Ray\w*|Worker\w*|\bIO)Error|StopIteration|KeyboardInterrupt|"
+    r"SystemExit|ProcessExitedException|cuts off"
+)
+# A line that TensorFlow, XLA or absl logged: level, file and line of the source.
+_STAMPED = re.compile(
+    r"\b[IWEF] (?:[\w.]+/)*[\w.]+\.(?:cc|cpp|cu|h|mm):\d+\]|\b[IWEF]\d{4} \d\d:\d\d:[\d.]+ +\d+ [\w./]+:\d+\]|"
+    r"\.(?:cc|cu):\d+\] |^(?:ERROR|FATAL)\b"
+)
+# A word that stands in each message that any rule knows; prose has none of them.
+_WORTH = re.compile(
+    r"(?i)error|fail|could not|cannot|n't |not found|no such|exist|denied|memory|invalid|unexpected|mismatch|must|"
+    r"incompatible|expected|received|corrupt|truncat|empty|shape|dimension|label|gradient|space|quota|too many|connect|"
+    r"unavailable|time|killed|worker|peer|rank|nccl|cud|cublas|gpu|libdevice|ptxas|dll|symbol|version|illegal|abort|check|"
+    r"alloc|shm|restor|report_resource|nan|inf|closed|unable|support|undefined|xid|bus|ecc|horovod|heartbeat|barrier|"
+    r"read-only|jpeg|png|image|unknown|cast|type|limit|compiled|handle|core|segment|terminate|lost|mpi|rpc|grpc|stats"
+)
+_NODE = re.compile(r"\{\{node ([^}]+)\}\}|\[\[node (\S+)")
+_STAMP = re.compile(
+    r"^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: )?[IWEF](?:\d{4} \d\d:\d\d:\d\d\.\d+ +\d+)? (?=[\w/.]+:\d+\])"
+)
+
+
+@dataclass(frozen=True)
+class Said:
+    """A message that was found: in the exception that ended it, or in a line on the console."""
+
+    found: re.Match[str]
+    event: Event | None = None
+    line: int | None = None
+
+    def __getitem__(self, name: str) -> str:
+        return self.found[name] or ""
+
+    def get(self, name: str) -> str:
+        """Of several patterns, each with its own names."""
+        return (self.found.groupdict().get(name) or "").strip()
+
+    @property
+    def quote(self) -> str:
+        """The line of the message in which it stands."""
+        text = self.found.string
+        begin = text.rfind("\n", 0, self.found.start()) + 1
+        end = text.find("\n", self.found.end())
+        sentence = _STAMP.sub("", text[begin : end if end >= 0 else None]).partition("[[")[0].strip()
+        if len(sentence) > MOST_QUOTED:
+            at = max(0, min(self.found.start() - begin - 40, len(sentence) - MOST_QUOTED))
+            sentence = ("…" if at else "") + sentence[at : at + MOST_QUOTED - 2] + "…"
+        return sentence
+
+    @property
+    def where(self) -> Place | None:
+        return self.event.get("where") if self.event is not None else None
+
+    @property
+    def evidence(self) -> Evidence:
+        number = self.line or (self.event.get("at_line") if self.event is not None else None)
+        before = f"line {number:,}: " if isinstance(number, int) else ""
+        return Evidence(f"{before}“{self.quote}”", (self.event,) if self.event is not None else ())
+
+    @property
+    def op(self) -> str:
+        """The op in whose kernel it happened, as TensorFlow names it."""
+        node = _NODE.search(self.found.string)
+        return (node[1] or node[2]) if node else ""
+
+
+@view
+def failures(run: Run) -> list[Raised]:
+    """The exceptions that ended the training, the one that ended the program first."""
+    finished = any(fit.complete for fit in run.fits[-1:])
+    found = [run.uncaught] if run.uncaught is not None else []
+    said = {event.message for event in found}
+    for event in run.all(Raised):
+        if event.left == "thread" and finished:
+            continue  # a helper's thread: training came to its end without it
+        ended_training = event.left in ("fit", "thread", "after") and not went_on(run, event.time)
+        if ended_training and event.message not in said and len(found) < MOST_FAILURES:
+            found.append(event)
+            said.add(event.message)
+    return found
+
+
+def ended_well(run: Run) -> bool:
+    """Nothing speaks of a bad end, and something of a good one."""
+    if run.uncaught is not None or run.signal is not None or run.exit_code or run.vanished:
+        return False
+    return run.exit_code == 0 or any(fit.complete for fit in run.fits[-1:])
+
+
+@view
+def _tellers(run: Run) -> list[tuple[str, str, int]]:
+    """Lines on the console that may name the cause: (the line, with the next where it may be wrapped, its number).
+
+    An error of Python's own, a kill and a request to end speak for themselves. Beside an error out of native code what
+    native libraries logged counts; any line only where a fatal signal ended it, or where nothing else is there.
+    """
+    return list(_read_tellers(run))
+
+
+def _read_tellers(run: Run) -> Iterator[tuple[str, str, int]]:
+    error = run.uncaught
+    native = error is not None and (_NATIVE.search(str(error.get("type"))) or _NATIVE.search(str(error.get("bases"))))
+    if run.alive or ended_well(run) or (error is not None and not native) or run.signal not in (None, *FATAL):
+        return
+    lone = error is None and not (run.exit_code or run.has("verdict"))
+    any_line = run.signal in FATAL or lone or (error is not None and error.get("type") == CUT_OFF)
+    # What a program prints is often buffered and comes late: a recorded end needs no order on the console.
+    last = story_of(run).last_progress if run.is_log else 0.0
+    for line, after in itertools.zip_longest(story_of(run).lines, story_of(run).lines[1:]):
+        text = line.text[:LONGEST_LINE]
+        if (
+            line.number >= last
+            and (_STAMPED.search(text) or (any_line and _WORTH.search(text)))
+            and not is_harmless(text)
+        ):
+            wrapped = text + after.text[:LONGEST_LINE] if after is not None and len(text) >= WRAPPED else ""
+            yield text, wrapped, line.number
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST // 2] + "\n…\n" + text[-LONGEST // 2 :]
+
+
+def all_said(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Iterator[Said]:
+    """Where the message stands: in the errors that ended it, then on the console after the last sign of progress."""
+    for event in failures(run):
+        text = _shortened(f"{event.get('type')}: {event.get('message')}")
+        inner = (f"{each['type']}: {each['message']}" for each in event.get("because_of") or [])
+        for message in (text, *inner, text.replace("\n", "")):  # a terminal may have wrapped it anywhere
+            yield from (Said(found, event) for pattern in patterns for found in [pattern.search(message)] if found)
+    for line, wrapped, number in _tellers(run) if console else ():
+        for pattern in patterns:
+            found = pattern.search(line)
+            if found is None and wrapped:
+                found = pattern.search(wrapped)
+                found = found if found is not None and found.start() < len(line) < found.end() else None
+            if found is not None:
+                yield Said(found, None, number)
+
+
+def said(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Said | None:
+    return next(all_said(run, *patterns, console=console), None)
+
+
+def answer(
+    run: Run,
+    message: Said | None,
+    nothing: str,
+    cause: str = "",
+    remedies: tuple[Remedy, ...] = (),
+    more: tuple[Evidence, ...] = (),
+    where: Place | None = None,
+    confidence: Confidence = Confidence.CERTAIN,
+) -> Answer:
+    """The finding for a message, with the user's line and how far training had come; or that it was not there."""
+    if message is None:
+        return no(nothing)
+    return Finding(
+        cause=cause,
+        confidence=min(confidence, _at_most(run, message)),
+        evidence=(message.evidence, *more, *_layer(message), progress(run)),
+        remedies=remedies,
+        where=where or message.where or _where_it_ended(run),
+    )
+
+
+def _at_most(run: Run, message: Said) -> Confidence:
+    """How sure a message alone makes it: one that nobody raised, and that no end is known to follow, hardly."""
+    if message.event is not None or run.signal in FATAL:
+        return Confidence.CERTAIN
+    return Confidence.LIKELY if _STAMPED.search(message.found.string) else Confidence.POSSIBLE
+
+
+def _where_it_ended(run: Run) -> Place | None:
+    """The user's line of the error that followed, or of the stack at a fatal signal."""
+    raised = next((event.get("where") for event in failures(run) if event.get("where")), None)
+    return raised or place_of_fault(run) or fit_place(run)
+
+
+def _layer(message: Said) -> tuple[Evidence, ...]:
+    op = message.op
+    return (Evidence(f"it happened in the op {op}"),) if op else ()
+
+
+def compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns)
+
+
+def data_of(run: Run) -> dict[str, Any]:
+    """What fit was given, as recorded."""
+    return dict(run.fit.began.get("data") or {}) if run.fit is not None else {}

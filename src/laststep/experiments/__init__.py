@@ -1,0 +1,1 @@
+"""Side runs from outside."""

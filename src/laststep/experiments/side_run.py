@@ -1,0 +1,145 @@
+"""Start a recorded program once more, for a side run: with its command, its folder and its environment."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from laststep.record.redact import HIDDEN
+from laststep.record.run import Run
+from laststep.record.seal import why_not_ours
+from laststep.record.torn import table
+from laststep.reports.printing import clean
+
+MOST_CONFIRMED = 1200  # characters: on one screen, all of them are seen
+ENOUGH = 10.0  # how much longer than the first time the program may take to get to its training, and seconds besides
+# What a record may set in the environment of a side run. By name: others of their kind name a library to load
+# (NCCL_NET_PLUGIN, OMP_TOOL_LIBRARIES, CUDA_INJECTION64_PATH).
+APPLIED = frozenset(
+    {
+        *("TF_CPP_MIN_LOG_LEVEL", "TF_ENABLE_ONEDNN_OPTS", "TF_USE_LEGACY_KERAS", "TF_DETERMINISTIC_OPS"),
+        *("TF_CUDNN_DETERMINISTIC", "TF_CUDNN_USE_AUTOTUNE", "TF_XLA_FLAGS", "XLA_FLAGS", "TF_GPU_ALLOCATOR"),
+        *("TF_FORCE_GPU_ALLOW_GROWTH", "TF_GPU_THREAD_MODE", "TF_GPU_THREAD_COUNT", "TF_ENABLE_AUTO_MIXED_PRECISION"),
+        *("TF_NUM_INTEROP_THREADS", "TF_NUM_INTRAOP_THREADS", "KERAS_BACKEND", "OMP_NUM_THREADS", "OMP_PROC_BIND"),
+        *("OMP_PLACES", "OMP_DYNAMIC", "OMP_WAIT_POLICY", "MKL_NUM_THREADS", "MKL_DYNAMIC", "KMP_BLOCKTIME"),
+        *("KMP_AFFINITY", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_LAUNCH_BLOCKING", "JAX_PLATFORMS"),
+        *("JAX_ENABLE_X64", "MALLOC_ARENA_MAX", "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"),
+    }
+)
+
+
+def why_not(recorded: Run) -> str:
+    """What stands against starting it again; empty if nothing does."""
+    began = recorded.first("run")
+    if not recorded.command or began is None:
+        return f"{recorded.id} does not say how it was started, so it can't be started again"
+    if any(HIDDEN in word for word in recorded.command):
+        return "the command held a secret, which is not kept, so it can't be started again"
+    if recorded.alive:
+        return f"{recorded.id} is still running: a side run beside it would be disturbed and would disturb it"
+    if began.get("host") != os.uname().nodename:
+        return f"{recorded.id} ran on {began.get('host')}: a side run only tells something there"
+    if not recorded.cwd or not Path(recorded.cwd).is_dir():
+        return f"the folder it ran in is gone: {recorded.cwd}"
+    return ""
+
+
+def add_consent(parser: argparse.ArgumentParser) -> None:
+    what = "run the command of this run without asking, although this installation did not record it"
+    parser.add_argument("--yes", metavar="RUN", help=what)
+
+
+def may_start(recorded: Run, yes: str | None) -> bool:
+    """A command out of a record is run if it is known to be this user's own, or after it was shown and confirmed."""
+    began = recorded.first("run")
+    if began is None or recorded.folder is None:
+        return False
+    stranger = why_not_ours(began.raw, began.time, recorded.folder)
+    if not stranger or yes == recorded.id:
+        return True
+    wants = [f"it wants to run: {shlex.join(recorded.command)} (in {recorded.cwd})"]
+    wants += [f"  with {name}={value}" for name, value in _applied(recorded).items()]
+    for line in (f"{recorded.id} was not recorded here by you: {stranger}", *wants):
+        print(f"laststep: {one_line(line)}", file=sys.stderr)
+    fits = len("".join(wants)) <= MOST_CONFIRMED
+    if not fits or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        print(f"laststep: not run; if you trust it: --yes {shlex.quote(recorded.id)}", file=sys.stderr)
+        return False
+    print("laststep: run it? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def one_line(text: str) -> str:
+    """So that a command can't look like two, or push its beginning off the screen."""
+    return text.replace("\r", "\\r").replace("\n", "\\n")
+
+
+def announce(recorded: Run, seconds: float | None, then: str) -> None:
+    """What will happen now, before it does."""
+    place = "" if Path(recorded.cwd) == Path.cwd() else f" (in {recorded.cwd})"
+    long = f" for about {seconds:.0f} s" if seconds is not None else ""
+    print(f"laststep: starting it again{long}: {one_line(' '.join(recorded.command) + place)}", file=sys.stderr)
+    print(f"laststep: {then}", file=sys.stderr, flush=True)
+
+
+def side_run(recorded: Run, folder: Path, seconds: float, asked: dict[str, str]) -> bool:
+    """The program once more, in a session of its own; False if it had to be killed."""
+    limit = seconds + ENOUGH * (seconds_to_fit(recorded) + 6)
+    with open(folder / "output", "wb") as output:
+        process = subprocess.Popen(
+            recorded.command,
+            cwd=recorded.cwd,
+            env=_environment(recorded, folder, asked | {"seconds": str(seconds)}),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            process.wait(limit)
+            return True
+        except subprocess.TimeoutExpired:
+            return False
+        finally:
+            end_session(process)
+
+
+def end_session(process: subprocess.Popen[bytes]) -> None:
+    """Also the helpers that it left behind."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+    process.wait()
+
+
+def seconds_to_fit(recorded: Run) -> float:
+    fit = recorded.first("fit") or recorded.first("loop")
+    return fit.time - recorded.began if fit is not None else 60.0
+
+
+def _environment(recorded: Run, folder: Path, asked: dict[str, str]) -> dict[str, str]:
+    from laststep.supervisor.command import recorded_environment
+
+    return recorded_environment(folder, asked) | _applied(recorded)
+
+
+def _applied(recorded: Run) -> dict[str, str]:
+    began = recorded.first("run")
+    kept = table(began.get("environment")) if began else {}
+    return {name: str(value) for name, value in kept.items() if name in APPLIED and not _names_a_path(str(value))}
+
+
+def _names_a_path(value: str) -> bool:
+    """--xla_gpu_cuda_data_dir=…: programs would be taken from there."""
+    return "/" in value or "_dir" in value or "\0" in value
+
+
+def last_words(folder: Path) -> str:
+    text = (folder / "output").read_bytes()[-3000:].decode("utf-8", "replace")
+    return "\n".join(f"  {clean(line)}" for line in text.splitlines()[-12:])

@@ -1,0 +1,36 @@
+"""What only a bare console log tells: the log itself, and counters that are no epochs of Keras's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from laststep.record.decode import key
+from laststep.record.event import Event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Log(Event):
+    """Nothing was recorded but what was printed: the file, its size, how many runs it holds."""
+
+    KIND: ClassVar[str] = "log"
+
+    file: str = ""
+    lines: int = 0
+    bytes: int = 0
+    runs: int = 1  # in the file; the events are those of the last one
+    rubbish: int = 0  # lines that are no text
+    is_reversed: bool = field(default=False, metadata=key("reversed"))  # its newest line comes first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress(Event):
+    """A bar or a counter on the console, and whether it had moved on."""
+
+    KIND: ClassVar[str] = "progress"
+
+    done: int | None = None  # None where a line has metrics and no counter
+    moved: bool = False  # more than the time before
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    at_line: int = 0

@@ -1,0 +1,225 @@
+"""The journal: append-only, one line of JSON per event, bounded, readable while it is written."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import resource
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from laststep.record.reading import Allowance, read_plain
+from laststep.record.redact import may_hold_secrets, redact_all
+
+if TYPE_CHECKING:  # the training process only writes: it need not load what reading takes
+    from pathlib import Path
+
+    from laststep.record.event import Event
+
+VERSION = 1
+HEAD_BYTES = 4 << 20  # the first events are never dropped
+TAIL_BYTES = 2 << 20  # after that, the newest two pieces of this size are kept
+RESERVE_BYTES = 128 << 10  # allocated at the start, so that a full disk does not hide why the run died
+HEADER_BYTES = 256
+CLOSED = "closed"
+MOST_LINE_BYTES = 256 << 10
+HIGH_FD = 230  # the host keeps the file descriptor numbers that it would have had
+
+
+def move_up(fd: int) -> int:
+    """The same file under a high descriptor number."""
+    try:
+        high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, HIGH_FD)
+    except OSError:
+        return fd
+    os.close(fd)
+    return high
+
+
+def check_room(end: int) -> None:
+    """Raise where the system would send SIGXFSZ: that signal would be the program's."""
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if most != resource.RLIM_INFINITY and end > most:
+        raise OSError(errno.EFBIG, "the limit on the size of files is lower")
+
+
+def identity(fd: int) -> tuple[int, int]:
+    """Which file a descriptor stands for: the program may close ours, and its number may become a file of its own."""
+    status = os.fstat(fd)
+    return status.st_dev, status.st_ino
+
+
+def _encode(record: Mapping[str, Any]) -> bytes:
+    line = json.dumps(record, separators=(",", ":"), default=_plain, skipkeys=True).encode("utf-8", "replace") + b"\n"
+    if len(line) <= MOST_LINE_BYTES:
+        return _without_secrets(line) if may_hold_secrets(line) else line
+    return _encode({**record, "data": {"too_long": len(line)}})
+
+
+def _without_secrets(line: bytes) -> bytes:
+    """In messages, source lines, commands: whatever an event holds."""
+    return json.dumps(redact_all(json.loads(line)), separators=(",", ":")).encode() + b"\n"
+
+
+def _plain(value: Any) -> str:
+    return type(value).__name__  # never str(): that would run code of the program's own
+
+
+class JournalWriter:
+    """Writes events at once. A failed write stops the journal, never the caller.
+
+    The first line has a fixed length and says, when the journal had to stop, why and how much was lost: it can
+    be rewritten in place on a disk that is full.
+    """
+
+    def __init__(self, path: Path | str, source: str, clock: Any = time.time, held: int = -1) -> None:
+        self.path = str(path)
+        self._held = held  # a descriptor that is kept open for as long as the journal
+        self.source = source
+        self.stopped: str | None = None
+        self.dropped = 0
+        self._clock = clock
+        # Reentrant: a signal handler of the program may run, and end up here, while we write.
+        self._lock = threading.RLock()
+        self._number = 0
+        self._limit = HEAD_BYTES
+        self._fd = -1
+        try:
+            self._open(self.path, RESERVE_BYTES)
+        except OSError as error:  # no room, no folder: nothing is recorded, and nobody is disturbed
+            self.stopped = errno.errorcode.get(error.errno or 0, "EIO")
+
+    def _open(self, path: str, reserve: int) -> None:
+        self._fd = move_up(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+        status = os.fstat(self._fd)
+        self._identity = identity(self._fd)
+        # What an earlier program of this process wrote (before it replaced itself by exec) stays.
+        self._offset = len(os.pread(self._fd, status.st_size, 0).rstrip(b"\0")) if status.st_size else HEADER_BYTES
+        if reserve and hasattr(os, "posix_fallocate"):
+            try:
+                check_room(reserve)
+                os.posix_fallocate(self._fd, 0, reserve)
+            except OSError:
+                pass  # full or unable: the writes below will tell
+        self._write_header()
+
+    def _write_header(self) -> None:
+        header: dict[str, Any] = {"laststep": VERSION, "source": self.source}
+        if self.stopped and self.stopped != CLOSED:
+            header.update(stopped=self.stopped, lost=self.dropped, t=self._clock())
+        line = json.dumps(header).ljust(HEADER_BYTES - 1) + "\n"
+        check_room(HEADER_BYTES)
+        os.pwrite(self._fd, line.encode(), 0)
+
+    def write(self, kind: str, data: Mapping[str, Any], at: float | None = None) -> None:
+        with self._lock:
+            if self.stopped is None:
+                self._number += 1
+                now = at if at is not None else self._clock()
+                try:
+                    self._put({"t": now, "n": self._number, "kind": kind, "data": data})
+                    return
+                except OSError as error:
+                    self.stopped = errno.errorcode.get(error.errno or 0, "EIO")
+                except (TypeError, ValueError, RecursionError):
+                    pass  # data that no JSON can hold: this event alone is lost
+            self.dropped += 1
+            self._say_lost()
+
+    def _say_lost(self) -> None:
+        try:
+            if self._is_ours():
+                self._write_header()
+        except OSError:
+            pass
+
+    def _is_ours(self) -> bool:
+        return identity(self._fd) == self._identity
+
+    def _put(self, record: Mapping[str, Any]) -> None:
+        line = _encode(record)
+        if not self._is_ours():
+            raise OSError(errno.EBADF, "descriptor taken over")
+        if self._offset + len(line) > self._limit:
+            self._rotate()
+        check_room(self._offset + len(line))
+        offset = self._offset
+        self._offset += len(line)
+        if os.pwrite(self._fd, line, offset) < len(line):
+            raise OSError(errno.ENOSPC, "short write")
+
+    def _rotate(self) -> None:
+        tail = self.path + ".tail"
+        if os.path.exists(tail):
+            os.replace(tail, tail + ".old")
+        os.close(self._fd)
+        self._limit = TAIL_BYTES
+        self._open(tail, 0)
+
+    def close(self) -> None:
+        with self._lock:
+            self.stopped = self.stopped or CLOSED
+            try:
+                if self._is_ours():
+                    os.ftruncate(self._fd, self._offset)
+                    os.close(self._fd)
+                if self._held >= 0:
+                    os.close(self._held)
+            except OSError:
+                pass
+
+
+def trim(path: Path) -> None:
+    """Cut the unused reserve off a journal whose writer is dead."""
+    used = len(read_plain(path).rstrip(b"\0"))
+    try:
+        if 0 < used < path.stat().st_size:
+            os.truncate(path, used)
+    except OSError:
+        pass
+
+
+def read_journal(path: Path, allowance: Allowance | None = None) -> Iterator[Event]:
+    """Every whole line of one journal and its rotated pieces; torn or foreign lines are skipped."""
+    from laststep.record.events import decode_event
+
+    allowance = allowance or Allowance()
+    for piece in (path, path.with_name(path.name + ".tail.old"), path.with_name(path.name + ".tail")):
+        source = path.name
+        for line in allowance.lines(piece, 2 * HEAD_BYTES, 2 * MOST_LINE_BYTES):
+            record = _parse(line.strip(b"\0"))
+            if record is None:
+                continue
+            kind, fields = record.get("kind"), record.get("data")
+            if "laststep" in record:
+                source = str(record.get("source", source))
+                kind = "recording-stopped" if record.get("stopped") else ""
+                fields = {"because": record.get("stopped"), "lost": record.get("lost", 0)}
+            if isinstance(fields, dict) and is_time(record.get("t")):
+                event = decode_event(str(kind), fields, time=float(record["t"]), source=source)
+                if event is not None:
+                    yield event
+
+
+def read_recorders(folder: Path, allowance: Allowance | None = None) -> list[Event]:
+    """All that was told from inside, by each process of the run that recorded itself."""
+    allowance = allowance or Allowance()
+    return [event for path in sorted(folder.glob("recorder.*.jsonl")) for event in read_journal(path, allowance)]
+
+
+def is_time(value: Any) -> bool:
+    return isinstance(value, (int, float)) and 0 <= value < 1e12
+
+
+def _parse(line: bytes) -> dict[str, Any] | None:
+    if not line.startswith(b"{"):
+        return None
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None

@@ -1,0 +1,90 @@
+"""Whose launch it is: a key of the user's own signs each one, so that a command from elsewhere is recognized."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from laststep.record.folder import SUPERVISOR_JOURNAL, user_state_directory
+
+SIGNATURE = "signature"
+KEY_BYTES = 32
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def signed(launch: dict[str, Any], time: float, folder: Path) -> dict[str, Any]:
+    """The fields of a launch with their signature; as they are where there is no key and none can be made."""
+    try:
+        return {**launch, SIGNATURE: _signature(_key() or _make_key(), launch, time, folder)}
+    except (OSError, RuntimeError, TypeError, ValueError):  # no home, a read-only one: the run goes on, unsigned
+        return launch
+
+
+def why_not_ours(launch: Mapping[str, Any], time: float, folder: Path) -> str:
+    """Why a launch is not known to be this user's own, from this installation; "" when it is."""
+    import hmac
+
+    try:
+        for path in (folder, folder / SUPERVISOR_JOURNAL):
+            if not _is_private(os.lstat(path)):
+                return f"{path} belongs to another user, or others may write to it"
+        key = _key()
+        given = launch.get(SIGNATURE)
+        if not isinstance(given, str):
+            return "it is not signed"
+        fields = {name: value for name, value in launch.items() if name != SIGNATURE}
+        if key is None or not hmac.compare_digest(given.encode(), _signature(key, fields, time, folder).encode()):
+            return "its signature is not that of this user, this machine and this folder"
+    except (OSError, RuntimeError, TypeError, ValueError) as error:
+        return f"its signature can't be checked ({error})"
+    return ""
+
+
+def _signature(key: bytes, launch: Mapping[str, Any], time: float, folder: Path) -> str:
+    import hmac
+
+    status = os.stat(folder)
+    text = json.dumps([launch, time, folder.resolve().name, status.st_ino], sort_keys=True)
+    return hmac.new(key, text.encode(), "sha256").hexdigest()
+
+
+def _is_private(status: os.stat_result) -> bool:
+    return status.st_uid == os.geteuid() and not status.st_mode & OTHERS and not stat.S_ISLNK(status.st_mode)
+
+
+def _key() -> bytes | None:
+    """The user's key; None where there is none, or where others could have read or written it."""
+    try:
+        fd = os.open(user_state_directory() / "key", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        status = os.fstat(fd)
+        key = os.read(fd, KEY_BYTES) if stat.S_ISREG(status.st_mode) and _is_private(status) else b""
+        return key if len(key) == KEY_BYTES else None
+    finally:
+        os.close(fd)
+
+
+def _make_key() -> bytes:
+    """Whole from the first moment, and only one, however many runs begin at once."""
+    home = user_state_directory()
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fresh = home / f"key.{os.getpid()}.{os.urandom(4).hex()}"
+    fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(fd, os.urandom(KEY_BYTES))
+        os.link(fresh, home / "key")
+    except FileExistsError:
+        pass
+    finally:
+        os.close(fd)
+        os.unlink(fresh)
+    key = _key()
+    if key is None:
+        raise OSError(f"{home / 'key'} can't be used")
+    return key

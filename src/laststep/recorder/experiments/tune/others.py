@@ -1,0 +1,97 @@
+"""Data that is no tf.data pipeline (generators, PyDataset, arrays), and the bound: one batch again and again."""
+
+from __future__ import annotations
+
+import copy
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from laststep.recorder.experiments.tune.calls import is_dataset, walk
+from laststep.recorder.experiments.tune.changes import Change, NotTried
+from laststep.recorder.experiments.tune.turns import Fit
+
+MANY = 10**7
+ALONE = {"y": None, "batch_size": None, "sample_weight": None, "shuffle": None}  # what only arrays are given
+
+
+def kind_of(data: Any) -> str:
+    if is_dataset(data):
+        return "generator in tf.data" if any(call.method == "from_generator" for call in walk(data)) else "tf.data"
+    if is_py_dataset(data):
+        return "PyDataset"
+    return "generator" if isinstance(data, Turnstile) else "arrays"
+
+
+def is_py_dataset(data: Any) -> bool:
+    return any(kind.__name__ == "PyDataset" for kind in type(data).__mro__)
+
+
+def batch_of(data: Any) -> int | None:
+    if not is_dataset(data):
+        return None
+    sizes = [call.argument("batch_size", 1) for call in walk(data) if "batch" in call.method]
+    return int(sizes[0]) if sizes and sizes[0] is not None else None
+
+
+def shareable(data: Any) -> Any:
+    """A plain generator, to be given to one fit after the other: the last one's thread may still be inside it."""
+    return Turnstile(data) if hasattr(data, "__next__") else data
+
+
+class Turnstile:
+    """Each fit gets a generator of its own; one at a time gets through to the program's."""
+
+    def __init__(self, source: Any) -> None:
+        self.source, self.lock = source, threading.Lock()
+
+    def __iter__(self) -> Iterator[Any]:
+        while True:
+            with self.lock:
+                try:
+                    element = next(self.source)
+                except StopIteration:
+                    return
+            yield element
+
+
+def changes_of(data: Any) -> Iterator[Change | NotTried]:
+    if is_py_dataset(data):
+        yield from _workers(data)
+    elif isinstance(data, Turnstile):
+        yield NotTried("run it in parallel", None, "a plain Python generator gives its batches one after the other")
+
+
+def _workers(data: Any) -> Iterator[Change]:
+    """More threads, and then processes, which may hang in a fork: they come last."""
+    count = min(max(2, os.cpu_count() or 2), 8)
+    name = type(data).__name__
+    code = type(data).__init__.__code__ if hasattr(type(data).__init__, "__code__") else None
+    where = {"file": code.co_filename, "line": code.co_firstlineno} if code is not None else None
+    for processes in (False, True):
+        if data.workers >= count and data.use_multiprocessing == processes:
+            continue
+        changed = copy.copy(data)
+        changed.workers, changed.use_multiprocessing = count, processes
+        says = f"{count} {'processes' if processes else 'threads'} make batches"
+        more = ", use_multiprocessing=True" if processes else ""
+        yield Change(says, None, f"{name}(…, workers={count}{more})", changed, where=where, risky=processes)
+
+
+def bound(fit: Fit, data: Any, steps: int | None, says: str) -> Change:
+    """If the data came for nothing: the first batch, held in memory, in each step."""
+    tf = sys.modules["tensorflow"]
+    same = tf.data.Dataset.from_tensors(_first_batch(tf, fit, data)).repeat(steps or MANY)
+    return Change(says, None, "", same, fit=dict(ALONE))
+
+
+def _first_batch(tf: Any, fit: Fit, data: Any) -> Any:
+    if is_py_dataset(data):
+        return data[0]
+    if is_dataset(data) or isinstance(data, Turnstile):
+        return next(iter(data))
+    size = int(fit.asked.get("batch_size") or 32)
+    given = (data, fit.asked["y"]) if fit.asked.get("y") is not None else (data,)
+    return tf.nest.map_structure(lambda part: part[:size], given)

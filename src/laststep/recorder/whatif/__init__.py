@@ -1,1 +1,0 @@
-"""Inside a side run only (`laststep probe`): the program's own pipeline, changed in one place, trained on in turns."""

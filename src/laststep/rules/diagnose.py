@@ -1,0 +1,175 @@
+"""Run → Diagnosis: ask every rule, rank the answers, list what was ruled out and what could not be checked."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import gc
+import math
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from laststep.analysis.experiments.prove import PROVEN, WITHDRAWN
+from laststep.analysis.finding import Confidence, Diagnosis, Evidence, Finding, RuledOut, Unchecked
+from laststep.analysis.stall import stall_of
+from laststep.record.run import FATAL, DamagedRun, Run
+from laststep.rules.rule import Need, Rule, all_rules
+
+NONSENSE = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
+
+NO_TIME = "there was no time for it"
+NOT_IN_A_LOG = {
+    "end": "the log does not say how the process ended",
+    "recorder": "a log alone does not tell; run it with `laststep run`",
+    "fit": "a log alone does not tell; run it with `laststep run`",
+}
+MISSING = {
+    "end": "the end of the process was not recorded: the supervisor died with it, or before it",
+    "recorder": "laststep could not look inside the process",
+}
+
+
+@contextlib.contextmanager
+def _no_search_for_cycles() -> Iterator[None]:
+    """Of a large record it takes a third of the time, and finds none: events hold plain values."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@_no_search_for_cycles()
+def diagnose(run: Run, rules: Iterable[Rule] | None = None, until: float = math.inf) -> Diagnosis:
+    """Ask every rule, or those there is time for. A rule that crashes is a result too, and the others go on."""
+    findings: list[Finding] = []
+    ruled_out: list[RuledOut] = []
+    unchecked: list[Unchecked] = []
+    by_name = {rule.name: rule for rule in (all_rules().values() if rules is None else rules)}
+    for rule in by_name.values():
+        if time.monotonic() > until:
+            unchecked.append(Unchecked(NO_TIME, rule.name))
+            continue
+        lacking = _lacking(run, rule)
+        if lacking is not None:
+            unchecked.append(Unchecked(_why_missing(run, lacking), rule.name))
+            continue
+        try:
+            answer = rule.check(run)
+        except Exception as error:
+            unchecked.append(Unchecked(f"the rule itself failed ({type(error).__name__}: {error})", rule.name))
+            continue
+        if isinstance(answer, Finding):
+            sure = min(answer.confidence, _most(run))
+            findings.append(dataclasses.replace(answer, rule=rule.name, symptom=rule.symptom, confidence=sure))
+        elif isinstance(answer, Unchecked):
+            unchecked.append(dataclasses.replace(answer, rule=rule.name))
+        else:
+            ruled_out.append(dataclasses.replace(answer, rule=rule.name))
+    findings, withdrawn = _as_proven(run, findings)
+    ruled_out += withdrawn
+    ranked = _rank(findings, by_name)
+    hurried = any(item.because == NO_TIME for item in unchecked)
+    return Diagnosis(run, tuple(ranked), tuple(ruled_out), tuple(unchecked), outcome(run, ranked), hurried)
+
+
+def _as_proven(run: Run, findings: list[Finding]) -> tuple[list[Finding], list[RuledOut]]:
+    """What `laststep prove` found out about them: proven, or not the cause after all."""
+    proofs = {str(proof.get("rule")): proof for proof in run.proofs}
+    kept, withdrawn = [], []
+    for finding in findings:
+        proof = proofs.get(finding.rule)
+        verdict = proof.get("verdict") if proof is not None else ""
+        told = f"tried ({proof.get('says')}): {proof.get('because')}" if proof is not None else ""
+        if verdict == WITHDRAWN:
+            withdrawn.append(RuledOut(told, measured=True, rule=finding.rule))
+            continue
+        if verdict == PROVEN:
+            evidence = (Evidence(told, run.proofs), *finding.evidence)
+            finding = dataclasses.replace(finding, confidence=Confidence.PROVEN, evidence=evidence)
+        kept.append(finding)
+    return kept, withdrawn
+
+
+@_no_search_for_cycles()
+def read_diagnosis(folder: Path, seconds: float = math.inf) -> Diagnosis:
+    """Load and diagnose a run folder; one whose record makes no sense is damaged, whoever made it."""
+    until = time.monotonic() + seconds
+    try:
+        return diagnose(Run.load(folder), until=until)
+    except NONSENSE as error:
+        raise DamagedRun(f"{folder} holds a record that makes no sense ({type(error).__name__}: {error})") from error
+
+
+def _lacking(run: Run, rule: Rule) -> Need | None:
+    """The first need that the run does not meet. Of one seen from outside only rules that ask for that can say no."""
+    if run.has("attach") and not any("attach" in need for need in rule.needs if not isinstance(need, str)):
+        return "recorder"
+    return next((need for need in rule.needs if not _is_there(run, need)), None)
+
+
+def _is_there(run: Run, need: Need) -> bool:
+    return any(run.has(kind) for kind in ((need,) if isinstance(need, str) else need))
+
+
+def _most(run: Run) -> Confidence:
+    """Who only looked from outside, for some seconds, is never certain."""
+    attached = run.last("attach")
+    if attached is None:
+        return Confidence.PROVEN
+    return Confidence.LIKELY if attached.get("long_enough") else Confidence.POSSIBLE
+
+
+def _why_missing(run: Run, need: Need) -> str:
+    kind = need if isinstance(need, str) else need[0]
+    if run.is_log:
+        return NOT_IN_A_LOG.get(kind, f"the log does not show it ({kind})")
+    if run.has("attach"):
+        return "laststep was not inside this process; `laststep run` would be"
+    blind = run.last("blind")
+    if blind is not None and kind in ("recorder", "fit"):
+        return f"laststep could not look inside: {blind.get('because')}"
+    if run.alive and kind == "end":
+        return "the run is still going on"
+    return MISSING.get(kind, f"nothing was recorded about it ({kind})")
+
+
+def _rank(findings: list[Finding], rules: dict[str, Rule]) -> list[Finding]:
+    """Not outranked first, then by confidence; the rest keeps the order of the rules."""
+    names = {finding.rule for finding in findings}
+    below = {lower for name in names for lower in rules[name].outranks}
+    return sorted(findings, key=lambda finding: (finding.rule in below, -finding.confidence))
+
+
+def outcome(run: Run, findings: list[Finding]) -> str:
+    """finished, stopped, crashed or running, from how the process ended; unknown when a log does not say."""
+    if run.alive:
+        known = run.has("attach") or any(f.symptom == "stalled" for f in findings)
+        return "stalled" if known and stall_of(run) is not None else "running"
+    symptom = next((finding.symptom for finding in findings if finding.symptom != "leaked"), "")  # a leak ends nothing
+    if run.signal in FATAL:
+        return "crashed"
+    if run.signal is not None or run.vanished:
+        return "crashed" if symptom == "crashed" else "stopped"
+    if run.uncaught is not None:
+        return "stopped" if "KeyboardInterrupt" in run.uncaught.get("bases", []) else "crashed"
+    if run.exit_code:
+        return "crashed" if symptom == "crashed" else "stopped"
+    if run.is_log:
+        return _outcome_of_log(run, findings)
+    short = any(not fit.complete for fit in run.fits[-1:]) if run.fits else symptom == "stopped"
+    return "stopped" if short else "finished"
+
+
+def _outcome_of_log(run: Run, findings: list[Finding]) -> str:
+    first = findings[0] if findings else None
+    if first is not None and first.symptom in ("stopped", "crashed"):
+        shown = [event.time for event in first.evidence[0].events]
+        later = [epoch for epoch in run.all("epoch") if epoch.time > max(shown, default=0.0)]
+        if first.symptom == "crashed" or len(later) < 2:  # the epoch in which it was said ends after it
+            return first.symptom
+    over = run.exit_code == 0 or any(fit.complete for fit in run.fits[-1:])
+    return "finished" if over else "unknown"

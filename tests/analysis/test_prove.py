@@ -1,0 +1,134 @@
+"""What trainings with and without a change say together: proven, withdrawn, or open."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from laststep.analysis.experiments.prove import OPEN, PROVEN, WITHDRAWN, Proof, read_proof
+from laststep.analysis.finding import Confidence, Evidence, Finding
+from laststep.record.run import Run
+from laststep.rules.diagnose import diagnose
+from laststep.rules.rule import Rule
+from tests.written import written
+
+FALLS, FLAT = [2.0, 1.5, 1.0, 0.5], [2.0, 2.0, 2.0, 2.0]
+
+
+def trained(skill: list[float] | None = None, losses: list[float] = FLAT, bad: int | None = None) -> dict[str, Any]:
+    looks = [(50 * at, value) for at, value in enumerate(skill or [])]
+    return {"steps": bad or 100, "bad": bad, "losses": losses, "skill": looks}
+
+
+def side(*pairs: tuple[dict[str, Any], dict[str, Any]], state: str = "ended", because: str = "") -> Run:
+    states = [{"state": "began"}, {"state": "trains", "steps": 100}, {"state": state, "because": because}]
+    events = [written(float(at), "side-run", told) for at, told in enumerate(states)]
+    for number, (before, after) in enumerate(pairs):
+        events += [written(1.0, "trained", {"arm": "as it is", "round": number, **before})]
+        events += [written(1.0, "trained", {"arm": "changed", "round": number, **after})]
+    return Run(id="side", events=tuple(events))
+
+
+def judged(*pairs: Any, certain: bool = False, had_bad: bool = False, same_loss: bool = True, **more: Any) -> Proof:
+    return read_proof(side(*pairs, **more), "a-rule", "Change it", certain, had_bad, same_loss)
+
+
+RAISED = trained([0.0], bad=1) | {"raised": "ValueError: shapes"}
+LEARNS, NOTHING, BREAKS = trained([0.0, 0.4, 0.9], FALLS), trained([0.0, 0.01, 0.02]), trained([0.0], bad=12)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        (NOTHING, LEARNS, PROVEN),
+        (BREAKS, LEARNS, PROVEN),
+        (BREAKS, trained([0.0, 0.0]), PROVEN),  # what was broken is not: how well it learns is another question
+        (NOTHING, NOTHING, WITHDRAWN),
+        (LEARNS, NOTHING, OPEN),  # here it learns without the change
+        (NOTHING, BREAKS, WITHDRAWN),
+        (BREAKS, BREAKS, OPEN),  # not this alone, or not enough of it
+        (RAISED, LEARNS, PROVEN),
+        (NOTHING, RAISED, OPEN),  # what was tried does not fit this model: that says nothing about the finding
+        (LEARNS, LEARNS, OPEN),
+        (trained([0.0, 0.3, 0.6], [2.0, 1.6, 1.2, 0.9]), LEARNS, OPEN),  # better, but it was no failure
+        (trained([0.5, 0.5, 0.52]), trained([0.5, 0.5, 0.53]), WITHDRAWN),  # knew it before, and learns nothing
+        (trained([0.5, 0.3, 0.1]), trained([0.5, 0.6, 0.8]), PROVEN),
+        (trained(None, FLAT), trained(None, FALLS), PROVEN),
+        (trained([0.0, 0.0]), trained([0.0, 0.0], FALLS), PROVEN),  # predictions lag where BatchNormalization is
+        (trained(None, FLAT), trained(None, FLAT), WITHDRAWN),
+        (trained(None, FALLS), trained(None, FALLS), OPEN),
+    ],
+)
+def test_what_two_rounds_say(before: Any, after: Any, verdict: str) -> None:
+    assert judged((before, after), (before, after)).verdict == verdict
+
+
+def test_one_round_is_not_enough_and_rounds_must_agree() -> None:
+    assert "more --seconds" in judged((NOTHING, LEARNS)).because
+    told = judged((NOTHING, LEARNS), (NOTHING, NOTHING))
+    assert (told.verdict, "do not agree" in told.because) == (OPEN, True)
+
+
+def test_a_few_steps_can_prove_and_not_refute() -> None:
+    short = trained([0.0, 0.02]) | {"steps": 5}
+    told = judged((NOTHING, short), (NOTHING, short))
+    assert (told.verdict, "few steps" in told.because) == (OPEN, True)
+    quick = LEARNS | {"steps": 5}
+    assert judged((NOTHING, quick), (NOTHING, quick)).verdict == PROVEN
+
+
+def test_a_fact_is_not_withdrawn() -> None:
+    told = judged((NOTHING, NOTHING), (NOTHING, NOTHING), certain=True)
+    assert (told.verdict, "is a fact" in told.because) == (OPEN, True)
+
+
+def test_a_bad_number_that_does_not_come_back_leaves_it_open() -> None:
+    told = judged((NOTHING, NOTHING), (NOTHING, NOTHING), had_bad=True)
+    assert (told.verdict, "did not come back" in told.because) == (OPEN, True)
+
+
+def test_losses_that_measure_different_things_are_not_compared() -> None:
+    pair = trained(None, FLAT), trained(None, FALLS)
+    assert judged(pair, pair, same_loss=False).verdict == OPEN
+
+
+def test_what_could_not_be_tried_is_said() -> None:
+    told = judged(state="unsupported", because="its data gave no batch")
+    assert (told.verdict, told.because) == (OPEN, "it could not be tried: its data gave no batch")
+
+
+def test_what_is_kept_is_json() -> None:
+    pair = BREAKS | {"losses": [1.0, float("nan")]}, LEARNS
+    kept = json.loads(json.dumps(judged(pair, pair).told, allow_nan=False))
+    assert (kept["verdict"], kept["rounds"][0][0]["losses"], kept["rounds"][1][1]["skill"][-1]) == (
+        PROVEN, [1.0, None], [100, 0.9]
+    )  # fmt: skip
+
+
+def rules_of(*names: str) -> list[Rule]:
+    def found(run: Run) -> Finding:
+        return Finding("It is so.", Confidence.LIKELY, (Evidence("seen"),))
+
+    return [Rule(name=name, symptom="diverged", check=found, explanation="", needs=(), outranks=()) for name in names]
+
+
+def test_a_proven_finding_comes_first_and_a_withdrawn_one_is_ruled_out() -> None:
+    kept = [judged((NOTHING, LEARNS), (NOTHING, LEARNS)), judged((NOTHING, NOTHING), (NOTHING, NOTHING))]
+    proofs = [replace(proof, rule=name) for proof, name in zip(kept, ("proven", "refuted"), strict=True)]
+    run = Run(id="r", events=(written(0.0, "run", {}),), proofs=tuple(written(9.0, "proof", p.told) for p in proofs))
+    told = diagnose(run, rules_of("refuted", "other", "proven"))
+    assert [(f.rule, f.confidence) for f in told.findings] == [
+        ("proven", Confidence.PROVEN), ("other", Confidence.LIKELY)
+    ]  # fmt: skip
+    assert "Change it" in told.findings[0].evidence[0].says
+    assert [(item.rule, item.measured) for item in told.ruled_out] == [("refuted", True)]
+    assert told.unchecked == ()
+
+
+def test_a_torn_proof_says_nothing() -> None:
+    torn = tuple(written(9.0, "proof", data) for data in ({}, {"rule": ["proven"], "verdict": 3}))
+    run = Run(id="r", events=(written(0.0, "run", {}),), proofs=torn)
+    assert [f.confidence for f in diagnose(run, rules_of("proven")).findings] == [Confidence.LIKELY]

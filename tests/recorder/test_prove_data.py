@@ -1,0 +1,140 @@
+"""Changed data in `laststep prove`, and a scale for what was learnt that no change moves. Without TensorFlow."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from laststep.recorder.experiments.prove.batches import Batch, CannotTry, changed, leaves, sample
+from laststep.recorder.experiments.prove.data_edits import change_data
+from laststep.recorder.experiments.prove.yardstick import are_classes, skill
+
+PLAIN: Any = SimpleNamespace(_flatten_layers=lambda: [])
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(2)
+
+
+def batches(x: np.ndarray, y: np.ndarray | None = None, size: int = 50) -> list[Batch]:
+    return [Batch(x[at : at + size], None if y is None else y[at : at + size]) for at in range(0, len(x), size)]
+
+
+def all_of(edited: list[Batch], role: str) -> np.ndarray:
+    return np.concatenate([getattr(batch, role) for batch in edited])
+
+
+def test_structures_keep_their_form() -> None:
+    given = ({"a": 1, "b": [2, None]}, (3,))
+    assert leaves(given) == [1, 2, 3]
+    assert changed(given, lambda value: -value) == ({"a": -1, "b": [-2, None]}, (-3,))
+
+
+def test_each_column_of_a_table_is_scaled_by_itself(rng: np.random.Generator) -> None:
+    x = rng.normal(size=(200, 3)) * [1, 1000, 0] + [0, 5000, 7]
+    scaled = all_of(change_data(PLAIN, batches(x), {"inputs": "scaled"}), "x")
+    np.testing.assert_allclose(scaled.mean(0), 0, atol=1e-9)
+    np.testing.assert_allclose(scaled.std(0), [1, 1, 0], atol=1e-9)
+
+
+def test_features_of_a_series_have_their_own_scales_and_a_picture_has_one(rng: np.random.Generator) -> None:
+    series = rng.normal(size=(100, 16, 3)) * [1e-6, 1e4, 1] + [0, 1e6, 400]
+    scaled = all_of(change_data(PLAIN, batches(series), {"inputs": "scaled"}), "x")
+    np.testing.assert_allclose(scaled.std((0, 1)), 1, atol=1e-6)
+    picture = rng.random((100, 8, 8)) * np.linspace(0.5, 1, 8) * 255
+    scaled = all_of(change_data(PLAIN, batches(picture), {"inputs": "scaled"}), "x")
+    assert scaled.std() == pytest.approx(1)
+    assert scaled[..., 7].std() > 1.3 * scaled[..., 0].std()
+
+
+def test_whole_numbers_that_are_looked_up_are_not_scaled(rng: np.random.Generator) -> None:
+    words = rng.integers(0, 9000, (100, 7))
+    embeds: Any = SimpleNamespace(_flatten_layers=lambda: [type("Embedding", (), {})()])
+    assert (all_of(change_data(embeds, batches(words), {"inputs": "scaled"}), "x") == words).all()
+    assert abs(all_of(change_data(PLAIN, batches(words), {"inputs": "scaled"}), "x").mean()) < 0.1
+
+
+def test_samples_with_a_bad_number_are_left_out_and_their_targets_too() -> None:
+    x, y = np.ones((50, 2)), np.arange(50.0)
+    x[7, 1], y[9] = np.nan, np.inf
+    [edited] = change_data(PLAIN, batches(x, y), {"inputs": "finite"})
+    assert len(edited.x) == len(edited.y) == 48
+    assert {7.0, 9.0}.isdisjoint(edited.y)
+    x[:, 0] = np.nan
+    [filled] = change_data(PLAIN, batches(x, y), {"inputs": "finite"})
+    assert len(filled.x) == 50
+    assert np.isfinite(filled.x).all()
+
+
+@pytest.mark.parametrize(
+    ("trial", "y", "wanted"),
+    [
+        ({"targets": "scaled"}, [0.0, 2000.0], [-1, 1]),
+        ({"targets": "logarithm"}, [1.0, np.e], [0, 1]),
+        ({"targets": "distribution"}, [[1.0, 3.0], [0.0, 0.0]], [[0.25, 0.75], [0, 0]]),
+        ({"affine": [0.5, 0.5]}, [-1, 1], [0, 1]),
+    ],
+)
+def test_targets_are_changed(trial: dict[str, Any], y: Any, wanted: Any) -> None:
+    edited = change_data(PLAIN, [Batch(np.zeros(2), np.array(y))], trial)
+    np.testing.assert_allclose(edited[0].y, wanted, atol=1e-6)
+
+
+def test_no_logarithm_of_what_is_below_zero() -> None:
+    with pytest.raises(CannotTry, match="above 0"):
+        change_data(PLAIN, [Batch(np.zeros(2), np.array([-1.0, 2.0]))], {"targets": "logarithm"})
+
+
+@pytest.mark.parametrize("form", ["numbers", "one-hot", "column", "values"])
+def test_made_up_targets_have_the_same_values_and_depend_on_the_inputs(rng: np.random.Generator, form: str) -> None:
+    x, kinds = rng.normal(size=(400, 6)), rng.integers(0, 3, 400)
+    y = {"numbers": kinds, "one-hot": np.eye(3)[kinds], "column": (kinds > 1)[:, None] * 1.0, "values": rng.random(400)}
+    made = all_of(change_data(PLAIN, batches(x, y[form]), {"targets": "made up"}), "y")
+    assert made.shape == y[form].shape
+    assert made.dtype == y[form].dtype
+    np.testing.assert_array_equal(np.sort(made, axis=0), np.sort(y[form], axis=0))
+    flat = made.argmax(1) if form == "one-hot" else made.reshape(-1)
+    fitted, *_ = np.linalg.lstsq(np.c_[x, np.ones(400)], flat, rcond=None)
+    assert np.corrcoef(np.c_[x, np.ones(400)] @ fitted, flat)[0, 1] > 0.7
+
+
+def scored(y: np.ndarray, said: np.ndarray, classes: bool) -> float | None:
+    def model(x: Any, training: bool) -> Any:
+        return said[x]
+
+    return skill(model, batches(np.arange(len(y)), y), classes)
+
+
+def test_the_yardstick_reads_0_for_a_constant_answer_and_1_for_a_perfect_one(rng: np.random.Generator) -> None:
+    kinds, values = rng.integers(0, 4, 300), rng.normal(size=(300, 1))
+    hot, binary, several = np.eye(4)[kinds], (kinds > 1)[:, None] * 1, rng.integers(0, 2, (300, 5))
+    for y, perfect, classes in [
+        (kinds, hot, True), (hot, hot * 5 - 9, True), (binary, binary - 40.0, True), (several, several * 1.0, True),
+        (values, values, False), (values[:, 0], values, False),
+    ]:  # fmt: skip
+        assert scored(y, perfect, classes) == pytest.approx(1)
+        assert scored(y, np.full(perfect.shape, perfect.mean(0)), classes) == pytest.approx(0, abs=0.1)
+    assert scored(values, np.full((300, 1), np.nan), False) == 0.0
+    assert scored(values, np.zeros((300, 7)), False) is None
+
+
+def test_what_is_judged_is_spread_over_all_batches() -> None:
+    chosen = sample(batches(np.arange(100_000), None, 100))
+    assert 10 <= len(chosen) <= 21
+    assert chosen[-1].x[0] > 80_000
+
+
+@pytest.mark.parametrize(
+    ("loss", "y", "classes"),
+    [
+        ("sparse_categorical_crossentropy", [0.5], True), ("mse", [0, 1], False),
+        (SimpleNamespace(name="binary_crossentropy"), [0.1], True),
+        (len, [0, 1, 1], True), (len, [0.1, 0.7], False),
+    ],
+)  # fmt: skip
+def test_whether_classes_are_learnt(loss: Any, y: Any, classes: bool) -> None:
+    assert are_classes(SimpleNamespace(loss=loss), [Batch(None, np.array(y))]) is classes

@@ -1,0 +1,87 @@
+"""Made-up runs that do not move: one look for each cause, as the supervisor writes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from laststep.record.event import Event
+from laststep.record.run import Run
+from laststep.record.steps import Step
+from tests.written import written
+
+LIB = "/usr/lib/python3.11"
+SITE = f"{LIB}/site-packages"
+NAN = float("nan")
+
+
+def frame(file: str, function: str = "f", line: int = 10, text: str = "") -> dict[str, Any]:
+    told = {"file": file, "line": line, "function": function}
+    return told if file.startswith(LIB) else {**told, "text": text or f"{function}()"}
+
+
+TRAIN = frame("/home/me/train.py", "train", 20, "model.fit(data)")
+FIT = frame(f"{SITE}/keras/src/backend/tensorflow/trainer.py", "fit", 300)
+EXECUTE = frame(f"{SITE}/tensorflow/python/eager/execute.py", "quick_execute", 53)
+HOOK = frame(f"{SITE}/keras/src/callbacks/callback_list.py", "on_epoch_end", 90)
+UPLOAD = frame("/home/me/upload.py", "on_epoch_end", 7, "requests.post(url)")
+LOAD = frame("/home/me/load.py", "produce", 12, "item = q.get()")
+WORK = frame("/home/me/work.py", "work", 33, "lock.acquire()")
+SCRIPT_OPS = frame(f"{SITE}/tensorflow/python/ops/script_ops.py", "__call__", 100)
+TRACING = frame(f"{SITE}/tensorflow/python/framework/func_graph.py", "func_graph_from_py_func", 900)
+GET = frame(f"{LIB}/queue.py", "get", 171)
+WAIT = frame(f"{LIB}/threading.py", "wait", 320)
+
+
+def thread(*frames: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"name": "Thread-1", "current": False, "frames": list(frames), "state": "S", "call": "", "on": "", **more}
+
+
+def main(*frames: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return thread(*frames, **{"name": "MainThread", "current": True, **more})
+
+
+def look(*threads: dict[str, Any], **more: Any) -> dict[str, Any]:
+    told = {"threads": list(threads), "phase": "step", "seconds": 30.0, "slowest": 0.5, "step": 40, "waiting": 0.0}
+    told |= {"beat_age": 0.5, "pid": 77, "state": "S", "native": [], "children": [], "peers": [], "cpu": 0.0, "io": 0}
+    return told | {"pressure": {"memory": 0.0, "io": 1.0}, "memory": {}} | more
+
+
+IN_STEP = (EXECUTE, FIT, TRAIN)
+# cause → the look at which that rule and no other of its kind must answer
+LOOKS: dict[str, dict[str, Any]] = {
+    "input-blocked": look(main(*IN_STEP), thread(WAIT, GET, LOAD, SCRIPT_OPS), waiting=29.0),
+    "callback-blocked": look(main(frame(f"{LIB}/ssl.py", "read"), UPLOAD, HOOK, FIT, TRAIN), phase="epoch-end"),
+    "python-blocked": look(main(frame("/home/me/train.py", "wait_for_file", 9), TRAIN), phase="loop"),
+    "deadlocked": look(main(TRAIN, call="futex"), thread(WORK, call="futex"), phase="loop"),
+    "disk-stalled": look(
+        main(frame("/home/me/train.py", "save", 9), TRAIN, state="D", on="/mnt/nfs/ckpt"), phase="loop"
+    ),
+    "memory-thrashing": look(main(*IN_STEP), waiting=29.0, pressure={"memory": 80.0}),
+    "waiting-for-rank": look(main(*IN_STEP)),
+}
+ONE_OF_THEM = tuple(LOOKS)  # exactly one of these explains a stall
+RANKS = {"workers": ["127.0.0.1:9001", "127.0.0.1:9002"]}
+
+
+def event(time: float, kind: str, /, **data: Any) -> Event:
+    return written(time, kind, data, "recorder" if kind in ("recorder", "fit", "setup", "trace") else "supervisor")
+
+
+def steps(count: int = 40) -> list[Step]:
+    return [Step(i + 1, 100 + i / 10, 0.1, NAN, 1.0, NAN, 0, i, 1) for i in range(count)]
+
+
+def stuck_run(told: Any, *more: Event, kind: str = "stall", alive: bool = True, **settings: Any) -> Run:
+    """A run that trained for 40 steps and has stood still since."""
+    began = [
+        event(99.0, "run", command=["python", "train.py"], environment={}),
+        event(99.1, "recorder", pid=77),
+        event(99.2, "fit", id=1, epochs=3, where=TRAIN, data={"stages": []}),
+    ]
+    events = sorted([*began, written(140.0, kind, told, "supervisor"), *more], key=lambda e: e.time)
+    return Run(**({"id": "r", "events": tuple(events), "steps": steps(), "alive": alive} | settings))
+
+
+def run_of(cause: str, *more: Event, **settings: Any) -> Run:
+    setup = [event(99.1, "setup", **RANKS)] if cause == "waiting-for-rank" else []
+    return stuck_run(LOOKS[cause], *setup, *more, **settings)
