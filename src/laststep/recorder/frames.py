@@ -16,17 +16,11 @@ from collections.abc import Iterable, Mapping
 from types import FrameType, TracebackType
 from typing import Any
 
+from laststep.record.paths import is_users_path, package_folder
 from laststep.recorder.guard import attempt
 
 _STDLIB = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-# Any Python's standard library and packages, not only this one's: rules read stacks of other interpreters.
-_INSTALLED = re.compile(
-    r"[/\\](?:lib(?:64)?[/\\]python[23]\.\d+|site-packages|dist-packages)[/\\]|\\[Ll]ib\\(?!.*\\(?:src|code)\\)"
-)
-_FRAMEWORKS = re.compile(
-    r"[/\\](?:tensorflow[/\\]python|(?:tf_)?keras[/\\]src|numpy|absl|h5py|jax|torch|ml_dtypes|optree|wrapt)[/\\]"
-)
 _MOST_FRAMES = 40
 CO_GENERATOR = 0x20  # of inspect, which costs too much to load
 # Keras 3 says so of a file that is there and cannot be read as well.
@@ -36,27 +30,21 @@ _IN_MESSAGE = re.compile(r'File "([^"\n]+)", line (\d+), in (\S+)')
 Place = dict[str, Any]
 
 
-def _main_package() -> str | None:
+def _main_package() -> str:
     """With `-m package.module` the user's own code may well be an installed package."""
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
     origin = getattr(spec, "origin", None)
-    return os.path.dirname(os.path.abspath(origin)) + os.sep if origin else None
+    return package_folder(os.path.abspath(origin)) if origin else ""
 
 
 @functools.lru_cache(maxsize=512)
 def is_users(filename: str) -> bool:
     """Whether a file is the user's own code, not a library's, Python's or ours."""
-    if filename.startswith("<") or "__autograph_generated_file" in filename:
-        return filename.startswith("<ipython-input") or filename.startswith("<string>")
-    path = os.path.abspath(filename)
+    path = filename if filename.startswith("<") else os.path.abspath(filename)
     if path.startswith(_OURS):
         return os.sep + "demos" + os.sep in path
-    if _FRAMEWORKS.search(path) or path.startswith(_STDLIB):
-        return False
-    if _INSTALLED.search(path):
-        package = _main_package()
-        return bool(package and path.startswith(package))
-    return True
+    standard = path.startswith(_STDLIB) and not package_folder(path)  # without a venv, packages lie below it
+    return not standard and is_users_path(path, _main_package())
 
 
 def place(filename: str, line: int, function: str = "") -> Place:
@@ -218,10 +206,10 @@ def _walk(traceback: TracebackType | None) -> Any:
 def _frame(tb: TracebackType) -> Place:
     code = tb.tb_frame.f_code
     described: Place = {"file": code.co_filename, "line": tb.tb_lineno, "function": _qualified(tb.tb_frame)}
-    if is_users(code.co_filename):
+    described["is_users"] = is_users(code.co_filename)
+    if described["is_users"]:
         if code.co_flags & CO_GENERATOR:
             described["generator"] = True
-        described["users"] = True
         described["text"] = source_line(code.co_filename, tb.tb_lineno)
     return described
 
