@@ -6,14 +6,14 @@ import re
 
 # Any Python's standard library and packages, not only this one's: the record may come from another machine.
 _INSTALLED = re.compile(
-    r"[/\\](?:lib(?:64)?[/\\]python[23]\.\d+|site-packages|dist-packages)[/\\]|\\[Ll]ib\\(?!.*\\(?:src|code)\\)"
+    r"(?:^|[/\\])(?:lib(?:64)?[/\\]python[23]\.\d+|site-packages|dist-packages)[/\\]|\\[Ll]ib\\(?!.*\\(?:src|code)\\)"
 )
 _PACKAGE = re.compile(r".*[/\\](?:site-packages|dist-packages)[/\\][^/\\]+[/\\]?")
 _FRAMEWORKS = re.compile(
-    r"[/\\](?:tensorflow[/\\]python|(?:tf_)?keras[/\\]src|numpy|absl|h5py|jax|torch|ml_dtypes|optree|wrapt)[/\\]"
+    r"(?:^|[/\\])(?:tensorflow[/\\]python|(?:tf_)?keras[/\\]src|numpy|absl|h5py|jax|torch|ml_dtypes|optree|wrapt)[/\\]"
 )
-_OURS = re.compile(r"[/\\]laststep[/\\](?:record(?:er)?[/\\]|__init__\.py$)")
-_DEMOS = re.compile(r"[/\\]laststep[/\\]demos[/\\]")
+_OURS = re.compile(r"(?:^|[/\\])laststep[/\\](?:record(?:er)?[/\\]|__init__\.py$)")
+_DEMOS = re.compile(r"(?:^|[/\\])laststep[/\\]demos[/\\]")
 _WITHOUT_FILE = ("<ipython-input", "<string>")  # of what has no file, only this is the user's
 
 

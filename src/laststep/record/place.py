@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from laststep.record.paths import is_installed as is_installed
 from laststep.record.paths import is_users_path as is_users_path
@@ -13,6 +13,8 @@ from laststep.record.paths import is_users_path as is_users_path
 @dataclass(frozen=True, slots=True)
 class Place(Mapping[str, Any]):  # TRANSITION: a Mapping until all readers are typed
     """A line, and whether it belongs to the user's own program; None where the record does not say."""
+
+    SPARSE: ClassVar[tuple[str, ...]] = ("text", "function", "is_users")
 
     file: str
     line: int
