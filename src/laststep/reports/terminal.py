@@ -11,6 +11,7 @@ from laststep.analysis.finding import Confidence, Diagnosis, Finding, Remedy
 from laststep.analysis.progress import progress, stopped_by_us
 from laststep.logs.harmless import harmless_in
 from laststep.logs.read import story_of
+from laststep.record.events.stacks import Attached
 from laststep.record.run import Run
 from laststep.reports.attached import tell_process
 from laststep.reports.printing import clean
@@ -100,7 +101,7 @@ def _page(diagnosis: Diagnosis, width: int, colour: bool, verbose: bool, most_ru
     gap = " " * max(2, out.width - len(title) - len(diagnosis.outcome))
     out.line((title, "2"), (gap, ""), (diagnosis.outcome, "1;" + OUTCOME_COLOURS[diagnosis.outcome]))
     out.text(" ".join(run.command) if not run.is_log else _the_log(diagnosis), "", "")
-    attached = run.last("attach")
+    attached = run.last(Attached)
     if attached is not None:
         tell_process(out, run, attached, verbose)
     else:

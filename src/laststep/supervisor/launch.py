@@ -28,7 +28,7 @@ from laststep.supervisor.signals import ALL, Arrived, die_of, signal_name, split
 
 if TYPE_CHECKING:
     from laststep.supervisor.autopsy import Autopsy
-    from laststep.supervisor.stall import Stalls
+    from laststep.supervisor.stall import StallWatcher
     from laststep.supervisor.watch import Watcher
 
 FEW_PROCESSES = 64
@@ -62,7 +62,7 @@ class Supervisor:
         self._program: Program | None = None
         self._autopsy: Autopsy | None = None
         self._watcher: Watcher | None = None
-        self._stalls: Stalls | None = None
+        self._stalls: StallWatcher | None = None
         self._say = self._at_raw_terminal(say) if say is not None else None
         self._settings = settings or Settings()
         self.began, self._started = time.time(), time.clock_gettime(ELAPSED)
@@ -102,7 +102,7 @@ class Supervisor:
         # The program is on its way: what takes time to load or to read comes now, not before.
         from laststep.supervisor.autopsy import Autopsy
         from laststep.supervisor.gpu import Gpus
-        from laststep.supervisor.stall import Stalls
+        from laststep.supervisor.stall import StallWatcher
         from laststep.supervisor.watch import Watcher
 
         places = [working_directory(), self.folder]
@@ -113,7 +113,7 @@ class Supervisor:
         self._watcher.at_sample.append(self._foresee)
         self._watcher.start()
         watcher = self._watcher
-        self._stalls = Stalls(
+        self._stalls = StallWatcher(
             *(self.pid, self.folder, self._journal, lambda: watcher.tree, lambda: watcher.cards, self._tell_stall),
             *(self._settings.on_stall, self._settings.stall_after),
         )

@@ -8,8 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from laststep.record.decode import decode, encode
 from laststep.record.folder import SAMPLES
 from laststep.record.follow import Follower
+from laststep.record.sample import GpuState, Sample, decode_sample
 from laststep.record.samples import SampleWriter
 from laststep.recorder.guard import attempt
 from laststep.supervisor import cgroup, host
@@ -40,7 +42,7 @@ class Watcher:
         self._others = Others()
         self._stop = threading.Event()
         self.tree = [pid]
-        self.cards: list[dict[str, Any]] = []  # GPUs, as last read
+        self.cards: tuple[GpuState, ...] = ()  # GPUs, as last read
         self._groups: list[Path] = []
         self._next_tree = self._next_disk = 0.0
         self._next_share = time.monotonic() + 3.0
@@ -63,7 +65,7 @@ class Watcher:
             self._samples.write(sample)
             for look in self.at_sample:
                 attempt(look, sample)
-            self._stop.wait(EVERY_WHEN_SHORT if _is_short(sample) else EVERY)
+            self._stop.wait(EVERY_WHEN_SHORT if is_short(decode_sample(sample)) else EVERY)
 
     def sample(self) -> dict[str, Any]:
         now = time.monotonic()
@@ -111,13 +113,14 @@ class Watcher:
             sample["files"], sample["threads"] = host.open_files(self.pid), host.threads(self.pid)
             sample["faults"] = host.major_faults(self.pid)
             sample["queue"] = host.queueing(self.pid)
-            sample["others"] = self._others.see(now, self.pid, self.tree)
+            sample["others"] = encode(self._others.see(now, self.pid, self.tree))
             self._folders |= set(list(host.folders_written_to(self.pid))[:8])
             disks = [host.disk(folder) for folder in sorted(self._folders)[:8]]
             sample["disks"] = [entry for entry in disks if entry]
             gpus = self._gpus.read()
             if gpus:
-                sample["gpus"] = self.cards = gpus
+                sample["gpus"] = gpus
+                self.cards = tuple(decode(GpuState, gpu) for gpu in gpus)
 
 
 def measure(pid: int, tree: list[int]) -> dict[str, Any]:
@@ -133,9 +136,9 @@ def measure(pid: int, tree: list[int]) -> dict[str, Any]:
     }
 
 
-def _is_short(sample: dict[str, Any]) -> bool:
-    group = sample.get("group") or {}
-    if group.get("limit") and group.get("used", 0) > SHORT * group["limit"]:
+def is_short(sample: Sample) -> bool:
+    """Whether memory gets short, in the control group or on the machine."""
+    group, machine = sample.group, sample.host
+    if group is not None and group.limit and group.used > SHORT * group.limit:
         return True
-    machine = sample["host"]
-    return bool(machine.get("total")) and machine.get("available", 0) < (1 - SHORT) * machine["total"]
+    return machine.total > 0 and (machine.available or 0) < (1 - SHORT) * machine.total
