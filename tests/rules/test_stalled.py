@@ -288,6 +288,18 @@ def test_compiling_is_the_first_step_that_computes() -> None:
     assert found(stuck_run(later, kind="look", steps=[])) == {}
 
 
+def test_a_step_that_xla_compiles_is_likely_and_can_do_without() -> None:
+    first = look(main(*IN_STEP), phase="first step", cpu=1.0)
+    jit = event(99.3, "fit", id=2, epochs=3, where=TRAIN, jit_compile=True)
+    finding = found(stuck_run(first, jit, kind="look", steps=[]))["graph-compiling"]
+    assert "compiles the step" in finding.cause
+    assert finding.confidence is Confidence.LIKELY
+    assert [remedy.change for remedy in finding.remedies] == [None, "jit_compile=False"]
+    plain = found(stuck_run(first, kind="look", steps=[]))["graph-compiling"]
+    assert plain.confidence is Confidence.POSSIBLE
+    assert [remedy.change for remedy in plain.remedies] == [None]
+
+
 def test_a_step_after_the_look_takes_it_back() -> None:
     told = look(main(TRACING, FIT, TRAIN), phase="trace", cpu=1.0)
     later = [step._replace(time=200.0) for step in steps(1)]

@@ -39,7 +39,7 @@ def graph_compiling(run: Run) -> Answer:
     compiling = first and view.doing == "execute" and not view.idle and not view.waiting
     if view.doing != "trace" and not compiling:
         return no("it was looked at while it did not move, and it did not trace or compile")
-    jit = False  # JIT
+    jit = bool(run.fit and run.fit.began.jit_compile)
     what = "compiles the step" if jit else "builds or computes the first step"
     if view.doing == "trace":
         what = "traces the model"
