@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import errno
+import functools
 import os
 import shutil
 import signal
@@ -106,7 +107,8 @@ def run_bare(command: list[str]) -> int:
 def run_recorded(command: list[str], folder: Path, settings: Settings, told: Told, asked: Asked = None) -> int:
     from laststep.supervisor.launch import Supervisor, die_alike
 
-    supervisor = Supervisor(command, folder, None if settings.quiet else say, settings, asked)
+    notice = functools.partial(describe_stall, action=settings.on_stall)
+    supervisor = Supervisor(command, folder, None if settings.quiet else say, settings, asked, notice)
     refused, trouble = attempt(start, supervisor)
     if refused or trouble:
         supervisor.give_up()
@@ -179,6 +181,14 @@ def cannot_start(command: list[str], error: OSError) -> int:
     """The shell's own words and codes for a command that can't be started."""
     print(f"laststep: {command[0]}: {error.strerror}", file=sys.stderr)
     return 127 if error.errno == errno.ENOENT else 126
+
+
+def describe_stall(folder: Path, action: str) -> str:
+    """What is said while the program is stuck. Loaded then only: most programs never are."""
+    from laststep.reports.notice import stall_notice
+    from laststep.rules.diagnose import read_diagnosis
+
+    return stall_notice(read_diagnosis(folder), action)
 
 
 def answer(folder: Path) -> str:

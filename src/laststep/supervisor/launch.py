@@ -49,7 +49,9 @@ class Supervisor:
         say: Callable[[str], None] | None = None,
         settings: Settings | None = None,
         asked: dict[str, str] | None = None,
+        stall_notice: Callable[[Path], str] | None = None,
     ) -> None:
+        """`say` prints for the user, None: nobody is told. `stall_notice` describes a run folder that is stuck."""
         self.command = full_command(command)
         self.folder = folder
         self._asked = dict(asked or {}) | _asked_by(settings or Settings())
@@ -64,6 +66,7 @@ class Supervisor:
         self._watcher: Watcher | None = None
         self._stalls: StallWatcher | None = None
         self._say = self._at_raw_terminal(say) if say is not None else None
+        self._stall_notice = stall_notice
         self._settings = settings or Settings()
         self.began, self._started = time.time(), time.clock_gettime(ELAPSED)
         self.pid = 0
@@ -125,11 +128,8 @@ class Supervisor:
 
     def _tell_stall(self) -> None:
         """While it is stuck: the cause, on stderr; the run folder has it already."""
-        from laststep.reports.notice import stall_notice
-        from laststep.rules.diagnose import read_diagnosis
-
-        if self._say is not None:
-            self._say(stall_notice(read_diagnosis(self.folder), self._settings.on_stall))
+        if self._say is not None and self._stall_notice is not None:
+            self._say(self._stall_notice(self.folder))
 
     @property
     def stopped_stuck(self) -> bool:
