@@ -9,8 +9,9 @@ from typing import Any
 from laststep import text as words
 from laststep.analysis.finding import Evidence
 from laststep.analysis.forecast import Point
-from laststep.analysis.leaks import MOST_OF_IT, TENSORS, Owner, owner_of
+from laststep.analysis.leaks import TENSORS, Owner, owner_of
 from laststep.record.event import Event
+from laststep.record.ownership import MIN_OWNER_SHARE
 from laststep.record.run import Run
 
 LEAST = 200e6  # bytes
@@ -86,7 +87,7 @@ def _only_census(census: Event, rise: float) -> Owner | None:
         kept, size = entry["length"], entry["bytes"]
         if entry["holds"] in TENSORS and not entry.get("most") and FEWEST_KEPT <= kept <= MOST_A_STEP * steps:
             share = size / rise
-            if share >= MOST_OF_IT:
+            if share >= MIN_OWNER_SHARE:
                 where = entry.get("where")
                 return Owner(entry["name"], entry["kind"], entry["holds"], where, kept, kept, size, share, (census,))
     return None

@@ -13,11 +13,11 @@ from laststep.analysis.forecast import Forecast, Point, Room, Trend, foretell, m
 from laststep.analysis.memory import limit_of, memory_kill
 from laststep.record import torn
 from laststep.record.event import Event
+from laststep.record.ownership import MIN_OWNER_SHARE
 from laststep.record.run import Run, view
 
 DEATHS = ("host-out-of-memory", "host-allocation-failed")  # the leak is the root of them
 TENSORS = frozenset({"EagerTensor", "ndarray", "ResourceVariable", "Variable", "Tensor", "memmap"})
-MOST_OF_IT = 0.4  # of the growth: what explains that much of it is its owner
 ALL_AGAIN = (0.85, 0.92, 1.0)  # of the history: it must have been a steady rise at each of these times
 LEAST = 150e6  # bytes; smaller growth is not worth a word in a run that went well
 LEAST_GRAPHS = 100e6
@@ -179,7 +179,7 @@ def owner_of(censuses: Sequence[Event], slope: float) -> Owner | None:
         grew, added = entry["bytes"] - older["bytes"], entry["length"] - older["length"]
         part = expected * (last.time - oldest.time) / seconds if seconds > 0 else expected
         share = grew / max(part, 1.0)
-        if share >= MOST_OF_IT and added > 0 and (best is None or grew > 1.02 * best.grew):
+        if share >= MIN_OWNER_SHARE and added > 0 and (best is None or grew > 1.02 * best.grew):
             best = Owner(
                 entry["name"], entry["kind"], entry["holds"], entry.get("where"), entry["length"], added, grew, share,
                 (oldest, last),

@@ -9,8 +9,8 @@ from typing import Any
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.forecast import Point, Trend, trend
 from laststep.analysis.progress import fit_place, measured, no
+from laststep.record.ownership import HANDLE_CLASSES
 from laststep.record.run import Run
-from laststep.recorder.census import HANDLES
 from laststep.rules.rule import Answer, rule
 
 LEAST = {"files": 50, "threads": 40, "processes": 20}
@@ -114,5 +114,5 @@ def _groups(run: Run, name: str) -> tuple[list[tuple[int, str]], list[Evidence]]
 def _owner(run: Run) -> Mapping[str, Any] | None:
     """The container of the program's own that holds most of them."""
     inside = [event for event in run.all("census") if event.get("containers")]
-    held = [entry for event in inside[-1:] for entry in event.get("containers") if entry.get("holds") in HANDLES]
+    held = [entry for event in inside[-1:] for entry in event.get("containers") if entry.get("holds") in HANDLE_CLASSES]
     return max(held, key=lambda entry: int(entry["length"]), default=None)
