@@ -131,7 +131,12 @@ class Sample(Mapping[str, Any]):  # TRANSITION: a Mapping until all readers are 
     others: OtherLoad | None = None
     disks: tuple[DiskSpace, ...] = ()  # of the folders that the process writes to
     gpus: tuple[GpuState, ...] = ()
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # TRANSITION, as all below
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # TRANSITION, as the methods below
+
+    @property
+    def step(self) -> int:
+        """Training steps that were complete; 0 also where the recorder has said nothing yet."""
+        return self.inside.step if self.inside is not None else 0
 
     def __getitem__(self, name: str) -> Any:
         return self.raw[name]
