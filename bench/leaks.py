@@ -22,6 +22,7 @@ from children import PROGRAMS, environment, program, recorded
 from figures import Row
 
 from laststep.analysis.leaks import find_leak
+from laststep.record.events.supervisor import Forecast
 from laststep.record.folder import list_runs
 from laststep.record.run import Run
 from laststep.rules.diagnose import diagnose
@@ -88,10 +89,10 @@ def leaking(home: Path, shape: str, seconds: int) -> dict[str, Any]:
     run = run_in_limit(home, shape, seconds, 20 * seconds)
     begun, died = run.steps[0].time, run.steps[-1].time
     now = begun + WAY * (died - begun)
-    seen = [sample for sample in run.samples if sample["t"] <= now]
+    seen = [sample for sample in run.samples if sample.time <= now]
     leak = find_leak(seen, [event for event in run.events if event.time <= now])
     forecast = leak.forecast if leak else None
-    said = run.first("forecast")
+    said = run.first(Forecast)
     findings = diagnose(run).findings
     return {
         "shape": shape,
@@ -102,8 +103,8 @@ def leaking(home: Path, shape: str, seconds: int) -> dict[str, Any]:
         "error": forecast.seconds / (died - now) - 1 if forecast else None,
         "step error": _step_error(run, now, forecast.step) if forecast else None,
         "said at": (said.time - begun) / (died - begun) if said else None,
-        "said error": said.get("seconds") / (died - said.time) - 1 if said else None,
-        "keeps": said.get("keeps") if said else None,
+        "said error": said.seconds / (died - said.time) - 1 if said and said.seconds else None,
+        "keeps": said.keeps if said else None,
         "first": findings[0].rule if findings else None,
         "where": bool(findings and findings[0].where),
     }
@@ -119,7 +120,7 @@ def _step_error(run: Run, now: float, foretold: int | None) -> float | None:
 def alarms(home: Path, shape: str, seconds: int) -> dict[str, Any]:
     run = run_in_limit(home, shape, seconds, seconds)
     found = [finding.rule for finding in diagnose(run).findings if finding.symptom == "leaked"]
-    return {"shape": shape, "said": len(run.all("forecast")), "found": found, "code": run.exit_code}
+    return {"shape": shape, "said": len(run.all(Forecast)), "found": found, "code": run.exit_code}
 
 
 def rows(found: dict[str, Any]) -> list[Row]:

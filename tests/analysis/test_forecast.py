@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from laststep.analysis.forecast import Point, foretell, room, trend
+from laststep.record.sample import HostMemory, MemoryGroup, Sample
 
 STEPS = 300
 Shape = Callable[[int], float]
@@ -79,11 +80,11 @@ def test_no_forecast_reaches_farther_than_what_was_seen_can_carry() -> None:
 
 
 def test_the_tighter_limit_counts_and_idle_file_pages_do_not() -> None:
-    machine = {"total": 100, "available": 40, "swap_free": 0}
-    tight = room({"host": machine, "group": {"limit": 50, "used": 45, "cache": 20}})
+    machine = HostMemory(total=100, available=40)
+    tight = room(Sample(time=1.0, host=machine, group=MemoryGroup(limit=50, used=45, cache=20)))
     assert tight is not None
     assert (tight.left, tight.whose) == (25.0, "the control group")
-    wide = room({"host": machine, "group": {"limit": 90, "used": 45}})
+    wide = room(Sample(time=1.0, host=machine, group=MemoryGroup(limit=90, used=45)))
     assert wide is not None
     assert (wide.left, wide.whose) == (40.0, "the machine")
-    assert room({}) is None
+    assert room(Sample(time=1.0)) is None

@@ -9,6 +9,7 @@ import pytest
 
 from laststep.analysis.finding import Diagnosis
 from laststep.record.event import Event
+from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.record.steps import Step
 from laststep.recorder.census import take_census
@@ -22,7 +23,7 @@ OOM = (
     "OOM when allocating tensor with shape[64,30752] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by "
     "allocator GPU_0_bfc [Op:Mul]"
 )
-LINE = {"file": "/home/anna/train.py", "line": 14, "text": "history.append((loss, grads))"}
+LINE: dict[str, Any] = {"file": "/home/anna/train.py", "line": 14, "text": "history.append((loss, grads))"}
 
 
 def looks(*used: int, every: int = 10) -> list[Event]:
@@ -65,7 +66,7 @@ def test_the_list_is_the_root_and_the_full_card_its_consequence() -> None:
     diagnosis = died(*GROWS, census(15.0, 41, 41, 2000))
     assert rules(diagnosis)[:2] == ["tensors-accumulating", "gpu-out-of-memory"]
     first = diagnosis.findings[0]
-    assert first.where == LINE
+    assert first.where == Place(**LINE)
     assert "history keeps tensors on the GPU" in first.cause
     assert "50 MB more with every step" in first.evidence[0].says
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from laststep import text as words
 from laststep.analysis.finding import Evidence
 from laststep.analysis.forecast import Point
 from laststep.analysis.leaks import TENSORS, Owner, owner_of
-from laststep.record.event import Event
+from laststep.record.events.training import Census, GpuAllocation
 from laststep.record.ownership import MIN_OWNER_SHARE
 from laststep.record.run import Run
+from laststep.record.sample import GpuState
 
+Card = TypeVar("Card", GpuState, GpuAllocation)
 LEAST = 200e6  # bytes
 LEAST_SHARE = 0.25  # of what was in use when it was first looked at
 FEWEST_STEPS = 10
@@ -48,12 +50,12 @@ class CardLeak:
 
 def points_of(run: Run, number: int, since: float) -> list[Point]:
     """What TensorFlow's allocator had given out of a card."""
-    seen = [(event, card_in(event.get("gpus"), number)) for event in run.all("census") if event.time >= since]
-    return [Point(event.time, float(card["current"]), int(event.get("step") or 0)) for event, card in seen if card]
+    seen = [(event, card_in(event.gpus, number)) for event in run.all(Census) if event.time >= since]
+    return [Point(event.time, float(card.current), event.step) for event, card in seen if card]
 
 
-def card_in(cards: Any, number: int) -> Mapping[str, Any] | None:
-    return next((card for card in cards or [] if card.get("gpu") == number), None)
+def card_in(cards: Iterable[Card], number: int) -> Card | None:
+    return next((card for card in cards if card.gpu == number), None)
 
 
 def card_leak(run: Run) -> CardLeak | None:
@@ -73,21 +75,18 @@ def card_leak(run: Run) -> CardLeak | None:
     return None
 
 
-def _censuses(run: Run) -> list[Event]:
+def _censuses(run: Run) -> list[Census]:
     """Up to the moment when the card was full: what the program's frames held is let go after it."""
-    found = [event for event in run.all("census") if event.get("counts") is not None]
-    full = max((number for number, event in enumerate(found, 1) if event.get("exhausted")), default=len(found))
+    found = [event for event in run.all(Census) if event.counts is not None]
+    full = max((number for number, event in enumerate(found, 1) if event.exhausted), default=len(found))
     return found[:full]
 
 
-def _only_census(census: Event, rise: float) -> Owner | None:
+def _only_census(census: Census, rise: float) -> Owner | None:
     """It was full before there was time for a second look: what holds most of it, some for every step."""
-    steps = int(census.get("step") or 0)
-    for entry in sorted(census.get("containers") or [], key=lambda entry: -entry["bytes"]):
-        kept, size = entry["length"], entry["bytes"]
-        if entry["holds"] in TENSORS and not entry.get("most") and FEWEST_KEPT <= kept <= MOST_A_STEP * steps:
-            share = size / rise
-            if share >= MIN_OWNER_SHARE:
-                where = entry.get("where")
-                return Owner(entry["name"], entry["kind"], entry["holds"], where, kept, kept, size, share, (census,))
+    for entry in sorted(census.containers, key=lambda entry: -entry.bytes):
+        kept, share = entry.length, entry.bytes / rise
+        by_steps = FEWEST_KEPT <= kept <= MOST_A_STEP * census.step
+        if entry.holds in TENSORS and not entry.most and by_steps and share >= MIN_OWNER_SHARE:
+            return Owner(entry.name, entry.kind, entry.holds, entry.where, kept, kept, entry.bytes, share, (census,))
     return None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from laststep.record.sample import Sample
 
 BLOCKS = 8
 FEW_BLOCKS = 5
@@ -160,24 +162,22 @@ class Room(NamedTuple):
     whose: str
 
 
-def room(sample: Mapping[str, Any]) -> Room | None:
+def room(sample: Sample) -> Room | None:
     """The tighter of the control group's limit and what the machine has available."""
-    group, machine = sample.get("group") or {}, sample.get("host") or {}
-    found = []
-    if group.get("limit"):
+    group, machine, found = sample.group, sample.host, []
+    if group is not None and group.limit:
         # File pages that nobody has used for a while are let go when it gets tight.
-        used = max(0, group.get("used", 0) - (group.get("cache") or 0))
-        found.append(Room(max(0.0, float(group["limit"] - used)), float(group["limit"]), "the control group"))
-    if machine.get("total") and machine.get("available") is not None:
-        free = float(machine["available"] + (machine.get("swap_free") or 0))
-        found.append(Room(free, float(machine["total"]), "the machine"))
+        used = max(0, group.used - (group.cache or 0))
+        found.append(Room(max(0.0, float(group.limit - used)), float(group.limit), "the control group"))
+    if machine.total and machine.available is not None:
+        found.append(Room(float(machine.available + machine.swap_free), float(machine.total), "the machine"))
     return min(found, default=None)
 
 
-def memory_points(samples: Sequence[Mapping[str, Any]], since: float) -> list[Point]:
+def memory_points(samples: Sequence[Sample], since: float) -> list[Point]:
     """Memory of the program and its children, from a moment on, as long as training is seen from inside."""
     return [
-        Point(sample["t"], float(sample["rss"]), int((sample.get("inside") or {}).get("step") or 0))
+        Point(sample.time, float(sample.rss), sample.step)
         for sample in samples
-        if sample["t"] >= since and sample.get("rss") and sample.get("inside")
+        if sample.time >= since and sample.rss and sample.inside
     ]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from laststep import text as words
 from laststep.analysis.finding import Evidence, RuledOut
 from laststep.analysis.forecast import Forecast, Point, Room, Trend, foretell, memory_points, room, trend
 from laststep.analysis.memory import limit_of, memory_kill
-from laststep.record import torn
 from laststep.record.event import Event
+from laststep.record.events.supervisor import ProcessEnd
+from laststep.record.events.training import Census, Container, Epoch, FitEnd, FitStart, Trace
 from laststep.record.ownership import MIN_OWNER_SHARE
+from laststep.record.place import Place
 from laststep.record.run import Run, view
+from laststep.record.sample import Sample
 
 DEATHS = ("host-out-of-memory", "host-allocation-failed")  # the leak is the root of them
 TENSORS = frozenset({"EagerTensor", "ndarray", "ResourceVariable", "Variable", "Tensor", "memmap"})
@@ -37,12 +39,12 @@ class Owner:
     name: str
     kind: str
     holds: str
-    where: Mapping[str, Any] | None
+    where: Place | None
     length: int
     added: int
     grew: float  # bytes
     share: float  # of all growth in that time
-    events: tuple[Event, ...]
+    events: tuple[Census, ...]
 
 
 @dataclass(frozen=True)
@@ -54,15 +56,15 @@ class Leak:
     room: Room | None
     forecast: Forecast | None
     owner: Owner | None
-    graphs: tuple[Event, ...]  # the first and the last event that says how many graphs were alive
-    censuses: tuple[Event, ...]
+    graphs: tuple[Trace | Census, ...]  # the first and the last event that says how many graphs were alive
+    censuses: tuple[Census, ...]
     epochs: int  # that ended while it was watched
     is_sound: bool  # not to be taken for something that fills up and then stays
 
     @property
     def more_graphs(self) -> int:
         """How many more were alive later."""
-        return graphs_alive(self.graphs[-1]) - graphs_alive(self.graphs[0]) if self.graphs else 0
+        return self.graphs[-1].graphs - self.graphs[0].graphs if self.graphs else 0
 
     @property
     def is_notable(self) -> bool:
@@ -82,28 +84,32 @@ def leak_of(run: Run) -> Leak | None:
     return find_leak(run.samples, run.events, None if run.alive else last)
 
 
-def find_leak(samples: Sequence[Mapping[str, Any]], events: Sequence[Event], until: float | None = None) -> Leak | None:
+def find_leak(samples: Sequence[Sample], events: Sequence[Event], until: float | None = None) -> Leak | None:
     """None where memory does not rise steadily, or where what rose was garbage."""
     if until is not None:
-        samples = [sample for sample in samples if sample["t"] <= until]
+        samples = [sample for sample in samples if sample.time <= until]
         events = [event for event in events if event.time <= until]
-    ends = [event.time for event in events if event.kind == "epoch"]
-    begun = next((sample["t"] for sample in samples if (sample.get("inside") or {}).get("step")), None)
+    ends = [event.time for event in events if isinstance(event, Epoch)]
+    begun = next((sample.time for sample in samples if sample.step), None)
     if begun is None:
         return None
     since = max(begun, ends[0]) if ends else begun  # the first epoch fills caches and buffers
     points = memory_points(samples, since)
-    censuses = tuple(event for event in events if event.kind == "census" and event.get("counts") is not None)
-    collected = [event for event in censuses if event.get("freed") is not None and event.time >= since]
+    censuses = tuple(event for event in events if isinstance(event, Census) and event.counts is not None)
     found = _steady(points, ends)
-    if found is None or any(event.get("freed") > 0.5 * found.rise for event in collected):
+    if found is None or _was_garbage(censuses, since, found):
         return None
     space = _room(samples)
     left = foretell(found, points[-1], space.left) if space else None
     owner = owner_of(censuses, found.slope)
     ended = sum(end > since for end in ends)
     leak = Leak(found, points, space, left, owner, _graphs(events, since), censuses, ended, False)
-    return _judged(leak, events, bool(ends))
+    return replace(leak, is_sound=_is_sound(leak, events, bool(ends)))
+
+
+def _was_garbage(censuses: Sequence[Census], since: float, found: Trend) -> bool:
+    freed = [event.freed for event in censuses if event.freed is not None and event.time >= since]
+    return any(size > 0.5 * found.rise for size in freed)
 
 
 def _steady(points: list[Point], ends: list[float]) -> Trend | None:
@@ -119,15 +125,9 @@ def _steady(points: list[Point], ends: list[float]) -> Trend | None:
     return found
 
 
-def _room(samples: Sequence[Mapping[str, Any]]) -> Room | None:
+def _room(samples: Sequence[Sample]) -> Room | None:
     """The last sample's: those before belong to a time when more was free."""
     return next((found for sample in reversed(samples) if (found := room(sample)) is not None), None)
-
-
-def _judged(leak: Leak, events: Sequence[Event], epochs_known: bool) -> Leak:
-    from dataclasses import replace
-
-    return replace(leak, is_sound=_is_sound(leak, events, epochs_known))
 
 
 def _is_sound(leak: Leak, events: Sequence[Event], epochs_known: bool) -> bool:
@@ -145,24 +145,23 @@ def _is_sound(leak: Leak, events: Sequence[Event], epochs_known: bool) -> bool:
     return leak.trend.seconds > SECONDS_UNNAMED
 
 
-def _is_held(censuses: Sequence[Event]) -> bool:
+def _is_held(censuses: Sequence[Census]) -> bool:
     """Garbage was collected, by us or by Python itself, and memory stayed; True where nobody looked."""
-    collected = any(event.get("freed") is not None for event in censuses)
-    by_python = [torn.count(event.get("collections")) for event in (*censuses[:1], *censuses[-1:])]
-    return not censuses or collected or by_python[-1] > by_python[0]
+    collected = any(event.freed is not None for event in censuses)
+    return not censuses or collected or censuses[-1].collections > censuses[0].collections
 
 
 def _ends_before_the_epoch(leak: Leak, events: Sequence[Event]) -> bool:
     """Memory runs out before the epoch does, by their known lengths: whatever it is that fills up."""
-    fit = next((event for event in reversed(events) if event.kind in ("fit", "fit-end")), None)
-    steps = fit.get("steps") if fit is not None and fit.kind == "fit" else None
+    fit = next((event for event in reversed(events) if isinstance(event, (FitStart, FitEnd))), None)
+    steps = fit.steps if isinstance(fit, FitStart) else None
     if not isinstance(steps, int) or steps <= 0 or leak.forecast is None or leak.forecast.step is None or leak.epochs:
         return False
     first = leak.points[0].step
     return leak.forecast.way > 0.15 and leak.forecast.step - first < 0.8 * steps
 
 
-def owner_of(censuses: Sequence[Event], slope: float) -> Owner | None:
+def owner_of(censuses: Sequence[Census], slope: float) -> Owner | None:
     """The container that grew most; None where no one explains a good part of so many bytes a second."""
     if len(censuses) < 2:
         return None
@@ -170,43 +169,36 @@ def owner_of(censuses: Sequence[Event], slope: float) -> Owner | None:
     seconds = last.time - first.time
     expected = max(slope * seconds, 1.0)
     best: Owner | None = None
-    for entry in last.get("containers") or []:
+    for entry in last.containers:
         history = [_named(event, entry) for event in censuses]
         seen = [(event, item) for event, item in zip(censuses, history, strict=True) if item is not None]
-        if len(seen) < 2 or entry.get("most") or not _only_grew([item["length"] for _, item in seen]):
+        if len(seen) < 2 or entry.most or not _only_grew([item.length for _, item in seen]):
             continue
         oldest, older = seen[0]
-        grew, added = entry["bytes"] - older["bytes"], entry["length"] - older["length"]
+        grew, added = entry.bytes - older.bytes, entry.length - older.length
         part = expected * (last.time - oldest.time) / seconds if seconds > 0 else expected
         share = grew / max(part, 1.0)
         if share >= MIN_OWNER_SHARE and added > 0 and (best is None or grew > 1.02 * best.grew):
             best = Owner(
-                entry["name"], entry["kind"], entry["holds"], entry.get("where"), entry["length"], added, grew, share,
-                (oldest, last),
-            )  # fmt: skip
+                entry.name, entry.kind, entry.holds, entry.where, entry.length, added, grew, share, (oldest, last)
+            )
     return best
 
 
-def _named(event: Event, entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    wanted = (entry["name"], entry["file"])
-    return next((item for item in event.get("containers") or [] if (item["name"], item["file"]) == wanted), None)
+def _named(event: Census, entry: Container) -> Container | None:
+    wanted = (entry.name, entry.file)
+    return next((item for item in event.containers if (item.name, item.file) == wanted), None)
 
 
 def _only_grew(lengths: list[int]) -> bool:
     return all(b >= a for a, b in itertools.pairwise(lengths)) and lengths[-1] > lengths[0]
 
 
-def _graphs(events: Sequence[Event], since: float) -> tuple[Event, ...]:
+def _graphs(events: Sequence[Event], since: float) -> tuple[Trace | Census, ...]:
     """The first and the last that say how many graphs were alive: each trace does, and each census."""
-    found = [event for event in events if event.time >= since and graphs_alive(event)]
+    late = [event for event in events if isinstance(event, (Trace, Census)) and event.time >= since]
+    found = [event for event in late if event.graphs]
     return (found[0], found[-1]) if len(found) > 1 else ()
-
-
-def graphs_alive(event: Event) -> int:
-    """0 where it says nothing about that."""
-    if event.kind == "trace":
-        return torn.count(event.get("graphs"))
-    return torn.count(torn.table(event.get("counts")).get("FuncGraph")) if event.kind == "census" else 0
 
 
 def how_it_grew(leak: Leak) -> Evidence:
@@ -236,7 +228,7 @@ def how_long(run: Run, leak: Leak) -> list[Evidence]:
     if kill is not None:
         limit = limit_of(run, kill.group)
         whose = f"its control group reached its limit of {words.size(limit)}" if limit else "the machine had no more"
-        return [Evidence(f"then the kernel killed the process: {whose}", tuple(run.all("end")[-1:]))]
+        return [Evidence(f"then the kernel killed the process: {whose}", tuple(run.all(ProcessEnd)[-1:]))]
     if leak.forecast is None or leak.room is None or not run.alive:
         return []
     return [Evidence(runs_out(leak.forecast, leak.room))]
@@ -249,11 +241,11 @@ def runs_out(forecast: Forecast, space: Room) -> str:
 
 
 def not_garbage(leak: Leak) -> list[Evidence]:
-    taken = next((event for event in leak.censuses if event.get("freed") is not None), None)
-    if taken is None:
-        return []
-    freed = words.size(taken.get("freed"))
-    return [Evidence(f"collecting garbage gave back {freed}: the rest is still held by somebody", (taken,))]
+    for taken in leak.censuses:
+        if taken.freed is not None:
+            freed = words.size(taken.freed)
+            return [Evidence(f"collecting garbage gave back {freed}: the rest is still held by somebody", (taken,))]
+    return []
 
 
 def keeps(leak: Leak | None) -> bool:
@@ -271,7 +263,7 @@ def is_graphs(leak: Leak) -> bool:
 
 def quiet(run: Run, leak: Leak | None, because: str) -> RuledOut:
     """Not this; told only where memory was watched long enough to know."""
-    if leak is None and run.samples and len(run.samples) >= 12 and run.steps:
-        most = max(float(sample.get("rss") or 0) for sample in run.samples)
+    if leak is None and len(run.samples) >= 12 and run.steps:
+        most = max(sample.rss for sample in run.samples)
         return RuledOut(f"{because}; memory did not rise steadily, {words.size(most)} at most")
     return RuledOut(because)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from laststep import text as words
 from laststep.analysis.forecast import Forecast, Point, Room, memory_points, room, trend
 from laststep.analysis.leaks import Leak, find_leak, is_graphs
+from laststep.record.events.training import Epoch
 from laststep.record.follow import Follower
 from laststep.record.journal import JournalWriter, read_recorders
+from laststep.record.sample import Sample, decode_sample
 from laststep.record.steps import CENSUS, SAVE
 from laststep.supervisor import host
 
@@ -25,7 +28,7 @@ SAVE_FULL = 0.92  # of the limit
 UNSETTLED = 0.25  # of the way
 MANY_MORE = 40  # files, threads or processes
 HANDLES = {"files": host.files_by_kind, "threads": host.threads_by_name, "processes": host.processes_by_name}
-KEPT = ("t", "rss", "group", "host", "inside")
+NEEDED = ("t", "rss", "group", "host", "inside", *HANDLES)  # of a sample; so many are kept
 
 
 class Foresee:
@@ -40,7 +43,7 @@ class Foresee:
         self._say = say
         self._may_save = may_save
         self._inside = Follower(folder)
-        self._samples: list[dict[str, Any]] = []
+        self._samples: list[Sample] = []
         self._rising = 0
         self._next = self._next_look = 0.0
         self._ends: list[float] = []
@@ -51,20 +54,21 @@ class Foresee:
         self._handles: dict[str, list[Point]] = {name: [] for name in HANDLES}
         self._next_handles = 0
 
-    def see(self, sample: dict[str, Any]) -> None:
-        if not (sample.get("inside") or {}).get("step"):
+    def see(self, fields: Mapping[str, Any]) -> None:
+        sample = decode_sample({name: fields[name] for name in NEEDED if name in fields})
+        if not sample.step:
             return
         self._keep(sample)
         self._save_if_full(sample)
-        now = sample["t"]
+        now = sample.time
         if now >= self._next:
-            self._next = now + max(EVERY, EVERY_PART * (now - self._samples[0]["t"]))
+            self._next = now + max(EVERY, EVERY_PART * (now - self._samples[0].time))
             self._evaluate(now)
-        if "files" in sample:
+        if sample.files is not None or sample.threads is not None:  # counted now and then, processes in each
             self._see_handles(sample)
 
-    def _keep(self, sample: dict[str, Any]) -> None:
-        self._samples.append({name: sample[name] for name in KEPT if name in sample})
+    def _keep(self, sample: Sample) -> None:
+        self._samples.append(sample)
         if len(self._samples) > MOST_SAMPLES:
             del self._samples[: MOST_SAMPLES // 2 : 2]
 
@@ -74,7 +78,7 @@ class Foresee:
         if found is None or not found.is_steady:
             found = trend(points, self._epochs(now))
         self._rising = self._rising + 1 if found is not None and found.is_steady else 0
-        if self._rising >= IN_A_ROW - 1 and _is_worth_asking(points, self._samples[-1]):
+        if self._rising >= IN_A_ROW - 1 and _is_worth_asking(points):
             self._ask(CENSUS)
             self._patient_until = self._patient_until or now + PATIENCE
         if self._rising >= IN_A_ROW and now >= self._next_look and self._asked & CENSUS:
@@ -88,7 +92,7 @@ class Foresee:
         """What grows by epochs must be compared by epochs; their ends are read now and then."""
         if now >= self._next_epochs:
             self._next_epochs = now + EPOCHS_EVERY
-            self._ends = [event.time for event in read_recorders(self._folder) if event.kind == "epoch"]
+            self._ends = [event.time for event in read_recorders(self._folder) if isinstance(event, Epoch)]
         return self._ends
 
     def _ask(self, what: int) -> None:
@@ -113,7 +117,7 @@ class Foresee:
                 "limit": space.limit,
                 "whose": space.whose,
                 "keeps": owner.name if owner else None,
-                "where": owner.where if owner else None,
+                "where": asdict(owner.where) if owner and owner.where else None,
             },
         )
         # Once when it is sound, once at half of what was left then; after that only the page at the end speaks.
@@ -121,22 +125,27 @@ class Foresee:
         if self._say is not None:
             self._say(sentence(leak, forecast, space, again))
 
-    def _save_if_full(self, sample: dict[str, Any]) -> None:
+    def _save_if_full(self, sample: Sample) -> None:
         space = room(sample) if self._may_save and not self._asked & SAVE else None
         if space is not None and space.limit - space.left > SAVE_FULL * space.limit:
             self._ask(SAVE)
 
-    def _see_handles(self, sample: dict[str, Any]) -> None:
-        for name, points in self._handles.items():
-            if isinstance(sample.get(name), int):
-                points.append(Point(sample["t"], float(sample[name])))
-                del points[: -MOST_SAMPLES // 4 - 1 : 2]
-                more = points[-1].value - points[0].value
-                if more >= MANY_MORE and more >= self._next_handles:
-                    self._next_handles = 2 * int(more)
-                    self._ask(CENSUS)
-                    held = HANDLES[name](self._pid)
-                    self._journal.write("census", {"handles": name, "count": sample[name], "what": held})
+    def _see_handles(self, sample: Sample) -> None:
+        counts = {"files": sample.files, "threads": sample.threads, "processes": sample.processes}
+        for name, count in counts.items():
+            if count is not None:
+                self._see_count(name, Point(sample.time, float(count)))
+
+    def _see_count(self, name: str, point: Point) -> None:
+        points = self._handles[name]
+        points.append(point)
+        del points[: -MOST_SAMPLES // 4 - 1 : 2]
+        more = point.value - points[0].value
+        if more >= MANY_MORE and more >= self._next_handles:
+            self._next_handles = 2 * int(more)
+            self._ask(CENSUS)
+            held = HANDLES[name](self._pid)
+            self._journal.write("census", {"handles": name, "count": int(point.value), "what": held})
 
 
 def _may_be_said(leak: Leak) -> bool:
@@ -145,7 +154,7 @@ def _may_be_said(leak: Leak) -> bool:
     return leak.is_sound and (leak.epochs > 0 or leak.forecast.way > UNSETTLED)
 
 
-def _is_worth_asking(points: list[Point], sample: dict[str, Any]) -> bool:
+def _is_worth_asking(points: list[Point]) -> bool:
     """A census costs the program a few tenths of a second: not for a few megabytes."""
     return points[-1].value - min(point.value for point in points) > 32e6
 
@@ -161,7 +170,7 @@ def sentence(leak: Leak, forecast: Forecast, space: Room, again: bool) -> str:
     told = f"laststep: memory runs out in about {words.span(forecast.seconds)}{at}"
     told += f" ({more}limit {words.size(space.limit)} of {space.whose})."
     if leak.owner is not None:
-        where = f", {Path(leak.owner.where['file']).name}:{leak.owner.where['line']}" if leak.owner.where else ""
+        where = f", {Path(leak.owner.where.file).name}:{leak.owner.where.line}" if leak.owner.where else ""
         told += f" What keeps it: {leak.owner.name}{where}."
     elif is_graphs(leak):
         told += f" TensorFlow's graphs grow with it: {leak.more_graphs} more."

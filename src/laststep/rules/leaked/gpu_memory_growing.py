@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from laststep import text as words
 from laststep.analysis.card_leak import LEAST, LEAST_SHARE, card_in, card_leak, points_of
 from laststep.analysis.device_memory import shortage
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.forecast import Point, foretell, trend
 from laststep.analysis.progress import fit_place, no, saved
+from laststep.record.events.training import Epoch
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -38,7 +36,7 @@ def gpu_memory_growing(run: Run) -> Answer:
         gpu-out-of-memory (one step needs more than there is), gpu-memory-held (others hold it).
         A pool that grows in the first steps and then stays is normal.
     """
-    ends = [event.time for event in run.all("epoch")]
+    ends = [event.time for event in run.all(Epoch)]
     since = ends[0] if ends else (run.steps[0].time if run.steps else 0.0)
     for number in range(16):
         points, total = _points(run, number, since)
@@ -54,15 +52,11 @@ def gpu_memory_growing(run: Run) -> Answer:
 
 def _points(run: Run, number: int, since: float) -> tuple[list[Point], float]:
     """What the allocator gave out; where nobody could ask it, what the driver says is in use."""
-    late = [sample for sample in run.samples if sample["t"] >= since]
-    seen = [(sample["t"], card_in(sample.get("gpus"), number), sample) for sample in late]
-    total = next((float(card["total"]) for _, card, _ in seen if card and card.get("total")), 0.0)
-    used = [Point(time, float(card["used"]), _step(sample)) for time, card, sample in seen if card and "used" in card]
+    late = [(sample, card_in(sample.gpus, number)) for sample in run.samples if sample.time >= since]
+    seen = [(sample, card) for sample, card in late if card is not None]
+    total = next((float(card.total) for _, card in seen if card.total), 0.0)
+    used = [Point(sample.time, float(card.used), sample.step) for sample, card in seen if card.used is not None]
     return points_of(run, number, since) or used, total
-
-
-def _step(sample: Mapping[str, Any]) -> int:
-    return int((sample.get("inside") or {}).get("step") or 0)
 
 
 def _is_long_enough(run: Run, points: list[Point], ends: list[float]) -> bool:

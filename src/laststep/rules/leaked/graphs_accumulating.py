@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.leaks import DEATHS, Leak, how_it_grew, how_long, is_graphs, keeps, leak_of, quiet
 from laststep.analysis.progress import fit_place, saved
-from laststep.record.event import Event
+from laststep.record.events.training import Trace
+from laststep.record.place import Place
 from laststep.record.run import Run
-from laststep.record.torn import count
 from laststep.rules.rule import Answer, rule
 
 AGAIN = 5  # traces of the same code
@@ -40,14 +40,14 @@ def graphs_accumulating(run: Run) -> Answer:
         return quiet(run, leak, "no graphs pile up")
     retraced = _retraced(run)
     models = _models_anew(run)
-    if models >= AGAIN and (retraced is None or retraced.get("function") is None):
+    if models >= AGAIN and retraced is None:
         return _models(run, leak, models)
     return _functions(run, leak, retraced)
 
 
 def _graphs(leak: Leak) -> Evidence:
     first, last = leak.graphs
-    steps = count(last.get("step")) - count(first.get("step"))
+    steps = last.step - first.step
     return Evidence(f"{leak.more_graphs:,} more graphs were alive {steps:,} steps later", leak.graphs)
 
 
@@ -77,43 +77,42 @@ def _models(run: Run, leak: Leak, models: int) -> Finding:
     )
 
 
-def _functions(run: Run, leak: Leak, trace: Event | None) -> Finding:
-    changed = (trace.get("changed") or []) if trace else []
-    called = (trace.get("where") or trace.get("function")) if trace else None
-    if changed:
-        name, before, now = (re.sub(r"^Literal\[(.*)\]$", r"\1", str(part)) for part in changed[0])
-        why = f"{trace.get('name')}() is traced anew for each value of {name}" if trace else ""
-        proof = [Evidence(f"{name} was {before} and then {now}", (trace,) if trace else ())]
+def _functions(run: Run, leak: Leak, trace: Trace | None) -> Finding:
+    called = (trace.where or trace.function) if trace else None
+    why, proof = "Functions are made anew", []
+    remedy = Remedy("Make the tf.function once, outside the loop", None, called)
+    if trace is not None:
+        why = f"{trace.name}() is made anew and traced again and again"
+        proof = [Evidence(f"it was traced {trace.number:,} times", (trace,))]
+    if trace is not None and trace.changed:
+        name, before, now = (re.sub(r"^Literal\[(.*)\]$", r"\1", part) for part in trace.changed[0])
+        why = f"{trace.name}() is traced anew for each value of {name}"
+        proof.append(Evidence(f"{name} was {before} and then {now}", (trace,)))
         remedy = Remedy(f"Pass {name} as a tensor", f"tf.constant({name})", called)
-    else:
-        why = f"{trace.get('name')}() is made anew and traced again and again" if trace else "Functions are made anew"
-        proof = []
-        remedy = Remedy("Make the tf.function once, outside the loop", None, called)
-    times = [Evidence(f"it was traced {trace.get('number'):,} times", (trace,))] if trace else []
     return Finding(
         cause=f"{why}, and TensorFlow keeps each graph.",
         confidence=Confidence.LIKELY,
-        evidence=(how_it_grew(leak), _graphs(leak), *times, *proof, *how_long(run, leak), *saved(run)),
+        evidence=(how_it_grew(leak), _graphs(leak), *proof, *how_long(run, leak), *saved(run)),
         remedies=(remedy,),
         where=called or fit_place(run),
     )
 
 
-def _retraced(run: Run) -> Event | None:
+def _retraced(run: Run) -> Trace | None:
     """The last trace of the function of the user's own that was traced most often."""
-    mine = [trace for trace in run.all("trace") if trace.get("function") and trace.get("number", 0) >= AGAIN]
-    return max(mine, key=lambda trace: (trace.get("number"), trace.time), default=None)
+    mine = [trace for trace in run.all(Trace) if trace.function and trace.number >= AGAIN]
+    return max(mine, key=lambda trace: (trace.number, trace.time), default=None)
 
 
 def _models_anew(run: Run) -> int:
     """How many models were fitted that had not been fitted before."""
-    return sum(bool(fit.began.get("new_model")) for fit in run.fits)
+    return sum(bool(fit.began.new_model) for fit in run.fits)
 
 
 def _made_at(run: Run) -> Place | None:
     fit = run.fit
-    return (fit.began.get("model_made_at") or fit.began.get("where")) if fit else None
+    return (fit.began.model_made_at or fit.began.where) if fit else None
 
 
 def _short(where: Place) -> str:
-    return f"{str(where.get('file')).rpartition('/')[2]}:{where.get('line')}"
+    return f"{where.file.rpartition('/')[2]}:{where.line}"

@@ -3,24 +3,55 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.forecast import Point, Trend, trend
 from laststep.analysis.progress import fit_place, measured, no
+from laststep.record.events.training import Census, Container, Epoch, HandleGroup
 from laststep.record.ownership import HANDLE_CLASSES
 from laststep.record.run import Run
+from laststep.record.sample import Sample
 from laststep.rules.rule import Answer, rule
 
-LEAST = {"files": 50, "threads": 40, "processes": 20}
 FEWEST = 4  # samples of it, since it is not counted in each
-WORDS = {"files": "open files", "threads": "threads", "processes": "processes"}
-CURES = {
-    "files": Remedy("Close each after use", "with open(path, 'rb') as file:"),
-    "threads": Remedy("Make the pool or the thread once, outside the loop, or end it: pool.shutdown(), thread.join()"),
-    "processes": Remedy("Make the workers once, outside the loop, and wait for their end: pool.close(), pool.join()"),
-}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Handle:
+    """A kind of thing of which a process may have only so many."""
+
+    kind: str  # as a census names it
+    called: str
+    count: Callable[[Sample], int | None]
+    least: int  # that they must have grown by
+    cure: Remedy
+
+
+HANDLES = (
+    Handle(
+        kind="files",
+        called="open files",
+        count=lambda sample: sample.files,
+        least=50,
+        cure=Remedy("Close each after use", "with open(path, 'rb') as file:"),
+    ),
+    Handle(
+        kind="threads",
+        called="threads",
+        count=lambda sample: sample.threads,
+        least=40,
+        cure=Remedy("Make the pool or the thread once, outside the loop, or end it: pool.shutdown(), thread.join()"),
+    ),
+    Handle(
+        kind="processes",
+        called="processes",
+        count=lambda sample: sample.processes,
+        least=20,
+        cure=Remedy("Make the workers once, outside the loop, and wait for their end: pool.close(), pool.join()"),
+    ),
+)
 
 
 @rule(needs=("recorder",), outranks=("too-many-open-files", "input-starved"))
@@ -42,24 +73,21 @@ def handles_growing(run: Run) -> Answer:
     Not to be confused with
         too-many-open-files (the error at the end of it), the threads that TensorFlow starts at the beginning and keeps.
     """
-    best: tuple[str, list[Point]] | None = None
-    for name, least in LEAST.items():
-        points = _points(run, name)
-        if _grows(points, least) and (best is None or points[-1].value > best[1][-1].value):
-            best = (name, points)
-    if best is not None:
-        return _finding(run, *best)
-    counts = _points(run, "files")
+    counted = [(handle, _points(run, handle)) for handle in HANDLES]
+    growing = [(handle, points) for handle, points in counted if _grows(points, handle.least)]
+    if growing:
+        return _finding(run, *max(growing, key=lambda each: each[1][-1].value))
+    _, counts = counted[0]
     told = f"files, threads and processes did not grow ({counts[-1].value:.0f} files at the end)" if counts else ""
     return measured(told) if told and len(counts) >= FEWEST else no("files, threads and processes did not grow")
 
 
-def _points(run: Run, name: str) -> list[Point]:
-    ends = [event.time for event in run.all("epoch")]
+def _points(run: Run, handle: Handle) -> list[Point]:
+    ends = [event.time for event in run.all(Epoch)]
     since = ends[0] if ends else (run.steps[0].time if run.steps else float("inf"))
     until = run.steps[-1].time if run.steps and not run.alive else float("inf")
-    counted = [sample for sample in run.samples if since <= sample["t"] <= until and isinstance(sample.get(name), int)]
-    return [Point(sample["t"], float(sample[name])) for sample in counted]
+    counted = [(sample.time, handle.count(sample)) for sample in run.samples if since <= sample.time <= until]
+    return [Point(time, float(count)) for time, count in counted if count is not None]
 
 
 def _grows(points: list[Point], least: int) -> bool:
@@ -75,22 +103,21 @@ def _grows(points: list[Point], least: int) -> bool:
     return rises >= len(points) - 1 and abs(middle - half) < 0.35 * (points[-1].value - points[0].value)
 
 
-def _finding(run: Run, name: str, points: list[Point]) -> Finding:
+def _finding(run: Run, handle: Handle, points: list[Point]) -> Finding:
     first, last = int(points[0].value), int(points[-1].value)
-    groups, told = _groups(run, name)
-    what = f": {groups[0][1]}" if groups else ""
-    owner = _owner(run)
-    kept = [Evidence(f"{owner['name']} held {owner['length']:,} of them when it was last looked at")] if owner else []
+    (groups, told), owner = _groups(run, handle), _owner(run)
+    what = f": {groups[0].what}" if groups else ""
+    kept = [Evidence(f"{owner.name} held {owner.length:,} of them when it was last looked at")] if owner else []
     return Finding(
-        cause=f"The process has more and more {WORDS[name]}{what}. Nobody lets go of them.",
+        cause=f"The process has more and more {handle.called}{what}. Nobody lets go of them.",
         confidence=Confidence.LIKELY,
         evidence=(
-            Evidence(f"{WORDS[name]}: {first:,} when training had begun, {last:,} at the end", curve=_curve(points)),
+            Evidence(f"{handle.called}: {first:,} when training had begun, {last:,} at the end", curve=_curve(points)),
             *told,
             *kept,
         ),
-        remedies=(CURES[name],),
-        where=(owner.get("where") if owner else None) or fit_place(run),
+        remedies=(handle.cure,),
+        where=(owner.where if owner else None) or fit_place(run),
     )
 
 
@@ -98,21 +125,19 @@ def _curve(points: list[Point]) -> tuple[float, ...]:
     return tuple(point.value for point in points)
 
 
-def _groups(run: Run, name: str) -> tuple[list[tuple[int, str]], list[Evidence]]:
+def _groups(run: Run, handle: Handle) -> tuple[list[HandleGroup], list[Evidence]]:
     """What they are: files by name from outside, threads by the names that Python knows."""
     here = f"{run.cwd}/" if run.cwd else "\0"
-    events = [event for event in run.all("census") if event.get("handles") == name]
-    found = (events[-1].get("what") or []) if events else []
-    inside = [event for event in run.all("census") if event.get("threads")]
-    if name == "threads" and inside:
-        events, found = inside, inside[-1].get("threads")
-    groups = [(int(group["count"]), str(group["what"]).removeprefix(here)) for group in found[:3]]
-    told = ", ".join(f"{count:,} × {what}" for count, what in groups)
-    return groups, [Evidence(f"what they are: {told}", tuple(events[-1:]))] if groups else []
+    outside = [(event, event.what) for event in run.all(Census) if event.handles == handle.kind]
+    inside = [(event, event.threads) for event in run.all(Census) if event.threads and handle.kind == "threads"]
+    known = (inside or outside)[-1:]
+    groups = [replace(group, what=group.what.removeprefix(here)) for _, found in known for group in found[:3]]
+    told = ", ".join(f"{group.count:,} × {group.what}" for group in groups)
+    return groups, [Evidence(f"what they are: {told}", tuple(event for event, _ in known))] if groups else []
 
 
-def _owner(run: Run) -> Mapping[str, Any] | None:
+def _owner(run: Run) -> Container | None:
     """The container of the program's own that holds most of them."""
-    inside = [event for event in run.all("census") if event.get("containers")]
-    held = [entry for event in inside[-1:] for entry in event.get("containers") if entry.get("holds") in HANDLE_CLASSES]
-    return max(held, key=lambda entry: int(entry["length"]), default=None)
+    inside = [event for event in run.all(Census) if event.containers]
+    held = [entry for event in inside[-1:] for entry in event.containers if entry.holds in HANDLE_CLASSES]
+    return max(held, key=lambda entry: entry.length, default=None)

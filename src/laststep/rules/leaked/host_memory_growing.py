@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.leaks import (
@@ -21,6 +18,7 @@ from laststep.analysis.leaks import (
     quiet,
 )
 from laststep.analysis.progress import fit_place, saved
+from laststep.record.events.training import TracedLine
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -53,6 +51,7 @@ def host_memory_growing(run: Run) -> Answer:
 
 
 def _finding(run: Run, leak: Leak, owner: Owner | None) -> Finding:
+    line = _line(leak)
     slope = f"{words.size(leak.trend.slope * 60)} a minute"
     cause = f"Memory grows by {slope} while it trains; what keeps it was not found under the program's own names."
     if owner is not None:
@@ -62,28 +61,27 @@ def _finding(run: Run, leak: Leak, owner: Owner | None) -> Finding:
         confidence=Confidence.LIKELY,
         evidence=(
             how_it_grew(leak),
-            *(_kept(owner) or _grown(leak)),
+            *(_kept(owner) or _grown(line)),
             *not_garbage(leak),
             *how_long(run, leak),
             *saved(run),
         ),
         remedies=_remedies(owner),
-        where=(owner.where if owner else _line(leak)) or fit_place(run),
+        where=(owner.where if owner else line.place if line else None) or fit_place(run),
     )
 
 
-def _line(leak: Leak) -> Mapping[str, Any] | None:
+def _line(leak: Leak) -> TracedLine | None:
     """The line of the user's own that allocated most of what is alive, where Python was asked to note that."""
-    lines = leak.censuses[-1].get("lines") if leak.censuses else None
+    lines = leak.censuses[-1].lines if leak.censuses else ()
     return lines[0] if lines else None
 
 
-def _grown(leak: Leak) -> list[Evidence]:
+def _grown(line: TracedLine | None) -> list[Evidence]:
     """No container: what tracemalloc knows."""
-    found, line = [], _line(leak)
-    if line is not None:
-        found.append(Evidence(f"{words.size(line['bytes'])} of what is alive was allocated at {words.place(line)}"))
-    return found
+    if line is None:
+        return []
+    return [Evidence(f"{words.size(line.bytes)} of what is alive was allocated at {words.place(line.place)}")]
 
 
 def _kept(owner: Owner | None) -> list[Evidence]:
