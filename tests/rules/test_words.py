@@ -118,7 +118,7 @@ def test_a_small_shuffle_buffer_is_not_blamed() -> None:
 
 
 def test_a_cache_in_memory_is_named() -> None:
-    assert "cache() keeps everything" in says(killed_for_memory([{"stage": "Cache"}]))
+    assert "cache() without a file name keeps every element in memory" in says(killed_for_memory([{"stage": "Cache"}]))
 
 
 def test_what_the_processor_lacks_is_named() -> None:
