@@ -1,4 +1,4 @@
-"""What is called a leak, and what is not, from samples and censuses alone."""
+"""What is a leak and what is not, by samples and censuses."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def samples(count: int, per_second: float, start: float = 600.0, begin: int = 0)
 
 
 def census(t: float, **more: Any) -> Event:
-    told = {"step": int(10 * t), "freed": 0, "counts": {}, "containers": [], **more}
-    return written(float(t), "census", told, "recorder")
+    fields = {"step": int(10 * t), "freed": 0, "counts": {}, "containers": [], **more}
+    return written(float(t), "census", fields, "recorder")
 
 
 def holding(t: float, megabytes: float, kind: str = "list", holds: str = "EagerTensor", most: int = 0) -> Event:
@@ -56,7 +56,7 @@ def answered(found: list[Sample], events: list[Event]) -> list[str]:
     return [finding.rule for finding in diagnose(run).findings if finding.symptom == "leaked"]
 
 
-def test_a_list_of_tensors_that_explains_the_growth() -> None:
+def test_a_list_of_tensors_that_accounts_for_the_growth() -> None:
     found = samples(60, 10)
     events = [holding(30, 300), holding(50, 500)]
     assert answered(found, events) == ["tensors-accumulating"]
@@ -101,7 +101,7 @@ def test_growth_without_an_owner_may_be_garbage_until_it_was_collected() -> None
     assert answered(found, [*ends, *by_python]) == ["host-memory-growing"]
 
 
-def test_what_the_collector_gives_back_is_no_leak() -> None:
+def test_what_a_garbage_collection_frees_is_no_leak() -> None:
     events = [*epochs(2, 10, 20, 30, 40), census(40, freed=500 * MB), holding(45, 450), holding(55, 550)]
     assert answered(samples(60, 10), events) == []
 
@@ -116,11 +116,44 @@ def test_graphs() -> None:
     assert answered(samples(60, 10), events) == ["graphs-accumulating"]
 
 
-def test_a_little_is_not_worth_a_word() -> None:
+def cause_of(found: list[Sample], events: list[Event]) -> str:
+    ordered = sorted([written(0.0, "recorder", {}), *events], key=lambda event: event.time)
+    findings = diagnose(Run("x", tuple(ordered), steps_of(found), found)).findings
+    (cause,) = [finding.cause for finding in findings if finding.rule == "graphs-accumulating"]
+    return cause
+
+
+def graphs(t: float) -> Event:
+    return census(t, counts={"FuncGraph": 10 + int(t)})
+
+
+def test_models_that_are_built_in_a_loop() -> None:
+    fields = {"epochs": 1, "new_model": True, "model_made_at": LINE}
+    fits = [written(6.0 * n, "fit", {"id": n, **fields}, "recorder") for n in range(1, 9)]
+    ends = [written(6.0 * n + 5, "fit-end", {"id": n}, "recorder") for n in range(1, 9)]
+    events = [*fits, *ends, *epochs(*range(11, 59, 6)), graphs(30), graphs(50)]
+    loop = "A new model is built in every iteration of the loop at train.py:31"
+    assert cause_of(samples(60, 10), events) == f"{loop}; TensorFlow keeps the graphs of all of them."
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ([["step", "Literal[3]", "Literal[4]"]], "is retraced for each value of `step`"),
+        ([], "is created and traced again and again"),
+    ],
+)
+def test_a_function_that_is_traced_again_and_again(changed: list[list[str]], why: str) -> None:
+    fields = {"name": "train", "function": LINE, "where": LINE, "changed": changed}
+    traces = [written(float(n), "trace", {**fields, "number": n, "graphs": n, "step": 10 * n}) for n in range(1, 59)]
+    assert cause_of(samples(60, 10), traces) == f"`train()` {why}, and TensorFlow keeps every graph."
+
+
+def test_a_small_growth_is_not_reported() -> None:
     assert answered(samples(60, 2), [holding(30, 60), holding(50, 100)]) == []
 
 
-def test_what_is_let_go_at_the_end_does_not_hide_it() -> None:
+def test_memory_freed_at_the_end_does_not_hide_a_leak() -> None:
     found = samples(60, 10)
     events = [holding(30, 300), holding(50, 500)]
     after = samples(10, 0, 400, begin=60)

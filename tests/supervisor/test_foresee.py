@@ -1,4 +1,4 @@
-"""While a run lives: when a census is asked for, what is said about memory's end and when, what handles are counted."""
+"""A living run: when a census is taken, when the end of memory is announced and how, which handles are listed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from laststep.record.journal import JournalWriter, read_journal
 from laststep.record.place import Place
 from laststep.record.steps import CENSUS, SAVE, StepWriter
 from laststep.supervisor import foresee as module
-from laststep.supervisor.foresee import Foresee
+from laststep.supervisor.foresee import Forecaster
 
 MB = 10**6
 LIMIT = 4000 * MB
@@ -58,7 +58,7 @@ class Watched:
         self.inside = JournalWriter(folder / "recorder.1.jsonl", "recorder", clock=lambda: self.clock)
         self.outside = JournalWriter(folder / "supervisor.jsonl", "supervisor", clock=lambda: self.clock)
         self.said: list[str] = []
-        self.foresee = Foresee(folder, 1, self.outside, self.said.append, may_save)
+        self.forecaster = Forecaster(folder, 1, self.outside, self.said.append, may_save)
 
     def see(self, fields: dict[str, Any], holds: Holds = holds_tensors) -> None:
         self.clock = t = fields["t"]
@@ -66,7 +66,7 @@ class Watched:
             self.inside.write("epoch", {"fit": 1, "epoch": int(t) // 10})
         if t % 4 == 0 and self.asked & CENSUS:
             self.inside.write("census", {"step": int(10 * t), "counts": {}, "freed": 0, **holds(t)})
-        self.foresee.see(fields)
+        self.forecaster.see(fields)
 
     @property
     def asked(self) -> int:
@@ -81,7 +81,7 @@ def watched(tmp_path: Path) -> Watched:
     return Watched(tmp_path)
 
 
-def test_a_leak_is_said_once_and_again_at_half_of_the_time_left(watched: Watched) -> None:
+def test_a_leak_is_announced_once_and_again_at_half_of_the_time_left(watched: Watched) -> None:
     for t in range(1, 170):
         watched.see(sample(t))
     assert len(watched.said) == 2
@@ -96,7 +96,7 @@ def test_a_leak_is_said_once_and_again_at_half_of_the_time_left(watched: Watched
     assert first.seconds is not None
     assert second.seconds is not None
     assert second.seconds <= first.seconds / 2
-    assert "Keep.kept, train.py:27." in watched.said[0]
+    assert "`Keep.kept` (train.py:27) keeps growing." in watched.said[0]
     assert "2 MB more per step; limit 4.0 GB of the control group" in watched.said[0]
 
 
@@ -109,29 +109,30 @@ def test_before_an_epoch_has_ended_it_may_be_data_being_read(watched: Watched, h
     assert len(watched.said) == has_epochs
 
 
-def test_nothing_is_said_of_a_few_seconds(watched: Watched) -> None:
+def test_nothing_is_announced_after_a_few_seconds(watched: Watched) -> None:
     for t in range(1, 10):
         watched.see(sample(t))
     assert watched.said == []
     assert watched.asked == 0
 
 
-def test_graphs_are_named_where_no_container_keeps_it(watched: Watched) -> None:
+def test_graphs_are_named_where_no_container_accounts_for_it(watched: Watched) -> None:
     for t in range(1, 100):
         watched.see(sample(t), makes_graphs)
-    assert "graphs" in watched.said[0]
+    assert " more TensorFlow graphs are alive." in watched.said[0]
     assert watched.written(Forecast)[0].keeps is None
 
 
-def test_without_an_owner_that_is_said(watched: Watched) -> None:
+def test_a_leak_without_an_owner_says_so(watched: Watched) -> None:
     for t in range(1, 170):
         watched.see(sample(t), holds_nothing)
     assert watched.said
-    assert "not known" in watched.said[0]
+    assert "No container that accounts for it was found." in watched.said[0]
+    assert "No container" not in watched.said[1]
 
 
 @pytest.mark.parametrize("per_second", [0.0, 0.2 * MB])
-def test_what_does_not_grow_by_much_is_not_asked_about(watched: Watched, per_second: float) -> None:
+def test_small_growth_is_not_worth_a_census(watched: Watched, per_second: float) -> None:
     for t in range(1, 120):
         watched.see(sample(t, per_second))
     assert watched.asked == 0
@@ -139,7 +140,7 @@ def test_what_does_not_grow_by_much_is_not_asked_about(watched: Watched, per_sec
 
 
 @pytest.mark.parametrize(("may_save", "asked"), [(True, CENSUS | SAVE), (False, CENSUS)])
-def test_the_model_is_saved_in_time_where_that_was_wanted(tmp_path: Path, may_save: bool, asked: int) -> None:
+def test_the_model_is_saved_in_time_where_that_is_allowed(tmp_path: Path, may_save: bool, asked: int) -> None:
     watched = Watched(tmp_path, may_save)
     for t in range(1, 140):
         watched.see(sample(t))
@@ -158,7 +159,7 @@ def test_handles_that_grow_are_listed_and_again_when_there_are_twice_as_many(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listed = [{"what": "part-#.bin", "count": 9}]
-    monkeypatch.setattr(module, "HANDLES", module.HANDLES | {"files": lambda pid: listed})
+    monkeypatch.setattr(module, "LIST_HANDLES", module.LIST_HANDLES | {"files": lambda pid: listed})
     for t in range(1, 101):
         rare = {"files": 20 + t, "threads": 8, "processes": 2} if t % 5 == 0 else {"processes": 2}
         watched.see(sample(t, 0.0, **rare))
@@ -175,8 +176,8 @@ def test_samples_before_the_first_step_do_not_count(watched: Watched) -> None:
     assert watched.asked == 0
 
 
-def test_its_memory_is_bounded(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_SAMPLES", 100)
+def test_the_samples_kept_are_bounded(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_SAMPLES", 100)
     for t in range(1, 500):
         watched.see(sample(t, 0.0))
-    assert 50 <= len(watched.foresee._samples) <= 100
+    assert 50 <= len(watched.forecaster._samples) <= 100
