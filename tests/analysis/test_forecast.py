@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
-from laststep.analysis.forecast import Point, fit_trend, headroom_in, project
+from laststep.analysis.forecast import Point, fit_trend, forecast_sentence, headroom_in, project
+from laststep.record.events.supervisor import Forecast
+from laststep.record.place import Place
 from laststep.record.sample import HostMemory, MemoryGroup, Sample
 
 STEPS = 300
@@ -88,3 +91,38 @@ def test_the_smaller_headroom_counts_and_inactive_file_pages_do_not() -> None:
     assert wide is not None
     assert (wide.left, wide.whose) == (40.0, "the machine")
     assert headroom_in(Sample(time=1.0)) is None
+
+
+FORECAST = Forecast(
+    time=1000.0,
+    seconds=840.0,
+    step=12_400,
+    limit=1.7e9,
+    whose="the control group",
+    keeps="Keep.kept",
+    where=Place("/home/anna/train.py", 27),
+)
+
+
+@pytest.mark.parametrize(
+    ("event", "now", "sentence"),
+    [
+        (
+            FORECAST,
+            None,
+            "memory runs out in about 14 min, at step ≈ 12,400 (limit 1.7 GB of the control group); "
+            "Keep.kept (train.py:27) keeps growing",
+        ),
+        (
+            replace(FORECAST, keeps=None),
+            1600.0,
+            "memory runs out in about 4 min, at step ≈ 12,400 (limit 1.7 GB of the control group)",
+        ),
+        (replace(FORECAST, where=None), 1900.0, "memory may run out at any moment; Keep.kept keeps growing"),
+        (Forecast(seconds=90.0), None, "memory runs out in about 90 s"),
+        (Forecast(), None, ""),
+        (Forecast(seconds=math.inf), None, ""),
+    ],
+)
+def test_a_recorded_forecast_as_a_sentence(event: Forecast, now: float | None, sentence: str) -> None:
+    assert forecast_sentence(event, now) == sentence

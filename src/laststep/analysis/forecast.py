@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from laststep import text as words
+from laststep.record.events.supervisor import Forecast
 from laststep.record.sample import Sample
 
 FINE_BLOCKS, COARSE_BLOCKS = 8, 5  # into which a history is cut; the trend goes through the minimum of each
@@ -196,3 +198,16 @@ def exhaustion(seconds: float, step: int | None, *details: str) -> str:
 
 def _limit(limit: float, whose: str) -> str:
     return f"limit {words.size(limit)} of {whose}"
+
+
+def forecast_sentence(event: Forecast, now: float | None = None) -> str:
+    """What a recorded forecast says, at its own time or at `now`; empty where it says nothing."""
+    if event.seconds is None or not math.isfinite(event.seconds):
+        return ""
+    left = event.seconds - (now - event.time if now is not None else 0.0)
+    details = [_limit(event.limit, event.whose)] if event.limit and event.whose else []
+    said = exhaustion(left, event.step, *details) if left > 0 else "memory may run out at any moment"
+    if not event.keeps:
+        return said
+    where = f" ({words.place(event.where).rpartition('/')[2]})" if event.where else ""
+    return f"{said}; {event.keeps}{where} keeps growing"
