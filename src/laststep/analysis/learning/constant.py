@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from laststep.analysis.learning.outputs import SQUARED, Output, outputs_of, plain_name
-from laststep.analysis.learning.site import Site, Told
-from laststep.record.torn import number
+from laststep.analysis.learning.site import UNSEEN, Site, or_nan
+from laststep.record.events.numbers import TensorStatistics
 
 ABSOLUTE = {"meanabsoluteerror", "mae"}
 NORMAL, ROUGH = 0.8, 0.25  # mean distance from the middle, in spreads; of another distribution up to a quarter more
@@ -31,10 +31,10 @@ def constant_of(site: Site) -> Constant:
     """Of a site with one loss: a sum of several has no yardstick."""
     found = outputs_of(site)
     if not found:
-        y = site.tensors.get("y", {})
-        spread = math.nan if y.get("whole") else number(y.get("std"))
+        y = site.tensors.get("y", UNSEEN)
+        spread = math.nan if y.whole else or_nan(y.std)
         return Constant(squared=spread * spread or math.nan)
-    if len(found) > 1 or not found[0].y:
+    if len(found) > 1 or found[0].y == UNSEEN:
         return Constant()
     weighted = any(name.startswith("sample_weight") for name in site.tensors)  # then the loss has another scale
     rough = ROUGH if plain_name(found[0].loss) in ABSOLUTE else 0.0
@@ -44,8 +44,8 @@ def constant_of(site: Site) -> Constant:
 
 def _loss(output: Output) -> float:
     y, name = output.y, plain_name(output.loss)
-    means = y.get("column_means") or [number(y.get("mean"))]
-    spreads = y.get("column_stds") or [number(y.get("std"))]
+    means = y.column_means or (or_nan(y.mean),)
+    spreads = y.column_stds or (or_nan(y.std),)
     if "focal" in name:
         return math.nan
     if output.kind == "binary" and _are_shares(y):
@@ -61,17 +61,17 @@ def _loss(output: Output) -> float:
 
 def _classes(output: Output) -> int:
     """As many as there are labels; as there are units where there are too many labels, or too few were seen."""
-    seen, units = len(output.y.get("distinct", ())), output.units or 0
-    if not output.y.get("whole"):
+    seen, units = len(output.y.distinct), output.units or 0
+    if not output.y.whole:
         return 0
-    return seen if seen and number(output.y.get("values")) >= SURELY_SEEN * units else max(seen, units)
+    return seen if seen and output.y.values >= SURELY_SEEN * units else max(seen, units)
 
 
 def _right(output: Output) -> float:
-    y, mean = output.y, number(output.y.get("mean"))
-    if output.kind == "categorical" and y.get("column_means"):
-        return float(max(y["column_means"]))
-    if _are_shares(y) and (output.kind == "binary" or y.get("distinct") == [0.0, 1.0]):
+    y, mean = output.y, or_nan(output.y.mean)
+    if output.kind == "categorical" and y.column_means:
+        return max(y.column_means)
+    if _are_shares(y) and (output.kind == "binary" or y.distinct == (0.0, 1.0)):
         return max(mean, 1 - mean)
     return 1 / _classes(output) if output.kind == "sparse" and _classes(output) > 1 else math.nan
 
@@ -80,12 +80,12 @@ def _doubt(output: Output) -> float:
     """The spread of the targets is known from some of the rows: two standard errors."""
     if output.kind != "regression":
         return 0.0
-    columns = max(1, len(output.y.get("column_stds", ())))
-    return 2 * math.sqrt(2 * columns / max(output.y.get("values", 0), 32))
+    columns = max(1, len(output.y.column_stds))
+    return 2 * math.sqrt(2 * columns / max(output.y.values, 32))
 
 
-def _are_shares(y: Told) -> bool:
-    return number(y.get("low")) >= 0 and number(y.get("high")) <= 1
+def _are_shares(y: TensorStatistics) -> bool:
+    return or_nan(y.low) >= 0 and or_nan(y.high) <= 1
 
 
 def _entropy(shares: Iterable[float]) -> float:

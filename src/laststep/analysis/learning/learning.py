@@ -10,11 +10,9 @@ from laststep.analysis.finding import Confidence, Evidence
 from laststep.analysis.learning.bad_step import bad_site
 from laststep.analysis.learning.constant import Constant, constant_of
 from laststep.analysis.learning.curve import FEWEST, FLAT, Curve, curve_of
-from laststep.analysis.learning.record import read
-from laststep.analysis.learning.site import Site, are_rivals, last_site, tell
-from laststep.record.event import Event
+from laststep.analysis.learning.site import Site, are_rivals, last_site, or_nan, tell
+from laststep.record.events.numbers import Dependence
 from laststep.record.run import Run, view
-from laststep.record.torn import number
 
 LEARNS, FAILS, UNKNOWN = "learns", "fails", "unknown"  # what is not known does not fail
 ENOUGH_STEPS = 60  # with fewer even a good model may stand where it began
@@ -145,19 +143,19 @@ def learning_of(run: Run) -> Learning:
 def steady_site(run: Run) -> Site | None:
     """The site of a run without bad numbers: the last one; none where several train at the same time (a GAN)."""
     last = last_site(run)
-    if last is None or last.steps < ENOUGH_TO_ASK or len(last.looks) < FEWEST_LOOKS:
+    if last is None or last.steps < ENOUGH_TO_ASK or len(last.readings) < FEWEST_LOOKS:
         return None
     return None if are_rivals(run) or bad_site(run) is not None else last
 
 
-def dependence_of(run: Run) -> Event | None:
+def dependence_of(run: Run) -> Dependence | None:
     """The last test whether the targets depend on the inputs, where it was made on enough rows."""
-    told = [event for event in read(run, "dependence") if "p" in event.raw and event.raw["rows"] >= FEWEST_ROWS]
-    return told[-1] if told else None
+    tests = [test for test in run.all(Dependence) if test.p is not None and test.rows >= FEWEST_ROWS]
+    return tests[-1] if tests else None
 
 
-def depend(test: Event) -> bool:
-    return number(test.get("p")) <= BY_CHANCE
+def depend(test: Dependence) -> bool:
+    return or_nan(test.p) <= BY_CHANCE
 
 
 def sureness(site: Site) -> Confidence:

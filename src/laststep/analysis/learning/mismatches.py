@@ -10,7 +10,7 @@ from typing import Any
 from laststep import text as words
 from laststep.analysis.learning.learning import Learning
 from laststep.analysis.learning.outputs import Output
-from laststep.record.torn import numbers
+from laststep.analysis.learning.site import or_nan
 
 RANGES = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, math.inf)}
 SLACK = 0.01  # of a probability, for what rounding and smoothing do
@@ -43,9 +43,9 @@ def by_itself(output: Output) -> Wrong | None:
 
 
 def _is_always_one(output: Output) -> bool:
-    seen = numbers(output.said, "low", "high")
-    own = output.layer.get("activation") == "softmax" and 1 in (output.layer.get("units"), output.layer.get("filters"))
-    return own or seen == (1.0, 1.0)
+    low, high = output.said.low, output.said.high
+    own = output.layer.activation == "softmax" and 1 in (output.layer.units, output.layer.filters)
+    return own or low == high == 1.0
 
 
 def by_numbers(output: Output) -> Wrong | None:
@@ -68,7 +68,7 @@ def _twice(output: Output) -> Wrong | None:
         sure = output.activation == "softmax"
         return Wrong(cause, seen, f"Dense({output.units})  # without activation", sure, _activate(output, "linear"))
     undone = squeezed and "16" not in output.said_dtype
-    low, high, mean = numbers(output.said, "low", "high", "mean")
+    low, high, mean = map(or_nan, (output.said.low, output.said.high, output.said.mean))
     if undone or not (abs(mean * output.units - 1) <= 0.001 and low >= 0 and high <= 1 + 1e-5):
         return None
     seen = f"the predictions lie between {words.value(low)} and {words.value(high)}, and each row sums to 1"
@@ -78,7 +78,7 @@ def _twice(output: Output) -> Wrong | None:
 
 def _no_probabilities(output: Output) -> Wrong | None:
     """Numbers below 0 or above 1 where the loss wants probabilities."""
-    low, high = numbers(output.said, "low", "high")
+    low, high = or_nan(output.said.low), or_nan(output.said.high)
     if output.activation in ("softmax", "sigmoid"):
         return None
     right = "sigmoid" if output.kind == "binary" else "softmax"
@@ -100,7 +100,7 @@ def _no_probabilities(output: Output) -> Wrong | None:
 
 def _out_of_reach(output: Output) -> Wrong | None:
     """Targets of which a good part lies where the activation never comes."""
-    low, high, mean, spread = numbers(output.y, "low", "high", "mean", "std")
+    low, high, mean, spread = map(or_nan, (output.y.low, output.y.high, output.y.mean, output.y.std))
     if output.activation not in RANGES:
         return None
     bottom, top = RANGES[output.activation]
@@ -136,7 +136,7 @@ def where_it_fails(output: Output, learning: Learning) -> Wrong | None:
 
 def _activate(output: Output, activation: str) -> dict[str, Any]:
     """The last layer with another activation, as `laststep prove` tries it."""
-    return {"output": {"activation": activation, "layer": output.layer.get("name")}}
+    return {"output": {"activation": activation, "layer": output.layer.name or None}}
 
 
 def _class(output: Output) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from laststep.analysis.learning.site import Site, Told, latest_sites
+from laststep.analysis.learning.site import UNSEEN, Site, latest_sites
+from laststep.record.decode import Shape
 from laststep.record.event import Event
+from laststep.record.events.numbers import Layer, LossCall, TensorStatistics
 from laststep.record.run import Run
 
 SPARSE = {"sparsecategoricalcrossentropy", "sparsesoftmaxcrossentropywithlogits"}
@@ -19,7 +22,7 @@ OPS = {
     **{"Softmax": "softmax", "Sigmoid": "sigmoid", "Relu": "relu", "Tanh": "tanh"},
     **dict.fromkeys(("BiasAdd", "MatMul", "AddV2", "Add", "Conv1D", "Conv2D", "Conv3D", "BatchMatMulV2"), "linear"),
 }
-UNSEEN = ("", "PartitionedCall", "StatefulPartitionedCall")  # what made the output is hidden: ask the layer
+HIDDEN = ("", "PartitionedCall", "StatefulPartitionedCall")  # what made the output is hidden: ask the layer
 ACTIVATIONS = {"softmax", "sigmoid", "relu", "tanh", "linear"}
 
 
@@ -32,11 +35,11 @@ class Output:
     from_logits: bool
     activation: str  # softmax, sigmoid, relu, tanh, linear; "" where that is not known
     units: int | None
-    layer: Told = field(default_factory=dict)
-    y: Told = field(default_factory=dict)
-    said: Told = field(default_factory=dict)
-    y_shape: tuple[int | None, ...] = ()
-    said_shape: tuple[int | None, ...] = ()
+    layer: Layer  # without a name where it is not known
+    y: TensorStatistics
+    said: TensorStatistics
+    y_shape: Shape = ()
+    said_shape: Shape = ()
     said_dtype: str = ""
 
     @property
@@ -57,7 +60,7 @@ class Output:
     @property
     def named(self) -> str:
         """The last layer as the user knows it."""
-        return f"the last layer ({self.layer['name']})" if self.layer.get("name") else "the last layer"
+        return f"the last layer ({self.layer.name})" if self.layer.name else "the last layer"
 
 
 def plain_name(loss: str) -> str:
@@ -70,39 +73,38 @@ def outputs(run: Run) -> list[Output]:
 
 
 def outputs_of(site: Site) -> list[Output]:
-    return [_output(site, at, told, *_compared(site, at)) for at, told in enumerate(site.losses)]
+    return [_output(site, at, call, *_compared(site, at)) for at, call in enumerate(site.losses)]
 
 
-def _output(site: Site, at: int, told: Told, y: Told, said: Told) -> Output:
-    shape, made_by = told.get("y_pred_shape", ()), str(told.get("made_by") or "")
-    units = shape[-1] if shape else None
+def _output(site: Site, at: int, call: LossCall, y: TensorStatistics, said: TensorStatistics) -> Output:
+    units = call.y_pred_shape[-1] if call.y_pred_shape else None
     layer = _layer_of(site, at, units)
     return Output(
         site=site,
-        loss=str(told.get("name") or ""),
-        from_logits=bool(told.get("from_logits")),
-        activation=_activation(made_by, layer),
+        loss=call.name,
+        from_logits=bool(call.from_logits),
+        activation=_activation(call.made_by, layer),
         units=units,
         layer=layer,
         y=y,
         said=said,
-        y_shape=told.get("y_shape", ()),
-        said_shape=shape,
-        said_dtype=str(told.get("y_pred_dtype") or ""),
+        y_shape=call.y_shape,
+        said_shape=call.y_pred_shape,
+        said_dtype=call.y_pred_dtype,
     )
 
 
-def _compared(site: Site, at: int) -> tuple[Told, Told]:
+def _compared(site: Site, at: int) -> tuple[TensorStatistics, TensorStatistics]:
     """The targets and predictions of this loss: its own where each has some, the only ones for the last of several."""
     targets, predictions = _numbered(site.tensors, "y"), _numbered(site.tensors, "y_pred")
     if len(targets) == len(site.losses):
-        return targets[at], predictions[at] if len(predictions) == len(targets) else {}
+        return targets[at], predictions[at] if len(predictions) == len(targets) else UNSEEN
     if len(targets) != 1 or at != len(site.losses) - 1:
-        return {}, {}
-    return targets[0], predictions[0] if len(predictions) == 1 else {}
+        return UNSEEN, UNSEEN
+    return targets[0], predictions[0] if len(predictions) == 1 else UNSEEN
 
 
-def _numbered(tensors: dict[str, Told], role: str) -> list[Told]:
+def _numbered(tensors: Mapping[str, TensorStatistics], role: str) -> list[TensorStatistics]:
     if role in tensors:
         return [tensors[role]]
     names = sorted((name for name in tensors if name.startswith(role + "/") and name[len(role) + 1 :].isdecimal()),
@@ -110,19 +112,18 @@ def _numbered(tensors: dict[str, Told], role: str) -> list[Told]:
     return [tensors[name] for name in names]
 
 
-def _activation(made_by: str, layer: Told) -> str:
-    if made_by not in UNSEEN:
+def _activation(made_by: str, layer: Layer) -> str:
+    if made_by not in HIDDEN:
         return OPS.get(made_by, "")
-    named = str(layer.get("activation") or "")
-    return named if named in ACTIVATIONS else ""
+    return layer.activation if layer.activation in ACTIVATIONS else ""
 
 
-def _layer_of(site: Site, at: int, units: int | None) -> Told:
+def _layer_of(site: Site, at: int, units: int | None) -> Layer:
     """The layer that makes this output: by its name, or the last with as many units."""
-    names = site.made.raw["model"]["outputs"]
+    names = site.made.model.outputs
     named = names[at] if at < len(names) and len(names) == len(site.losses) else None
-    layer = next((each for each in site.layers if each.get("name") == named), None)
-    if layer is not None and layer.get("activation"):
+    layer = next((each for each in site.layers if each.name == named), None)
+    if layer is not None and layer.activation:
         return layer
-    fitting = [each for each in site.layers if units is not None and units in (each.get("units"), each.get("filters"))]
-    return fitting[-1] if fitting else {}
+    fitting = [each for each in site.layers if units is not None and units in (each.units, each.filters)]
+    return fitting[-1] if fitting else Layer()

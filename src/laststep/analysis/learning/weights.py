@@ -6,10 +6,9 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 
-from laststep.analysis.finding import Place
-from laststep.analysis.learning.site import Site, Told, gradient, length
-from laststep.record.event import Event
-from laststep.record.torn import number
+from laststep.analysis.learning.site import Site, gradient, gradients, length
+from laststep.record.events.numbers import Layer, Numbers, Sizes
+from laststep.record.place import Place
 
 ACTIVATION_LAYERS = ("ReLU", "LeakyReLU", "PReLU", "ELU", "Softmax")
 # What Keras takes when nothing is asked for. Ten times as much is no longer ordinary.
@@ -27,11 +26,11 @@ def layer_of(name: str) -> str:
     return name.rpartition("/")[0] or name
 
 
-def shapes(site: Site) -> dict[str, list[int]]:
-    return {str(item.get("name")): item["shape"] for item in site.made.raw["variables"] if "shape" in item}
+def shapes(site: Site) -> dict[str, Sizes]:
+    return {each.name: each.shape for each in site.made.variables if each.shape is not None}
 
 
-def _of_layer(site: Site, layer: str) -> dict[str, list[int]]:
+def _of_layer(site: Site, layer: str) -> dict[str, Sizes]:
     return {name: shape for name, shape in shapes(site).items() if layer_of(name) == layer}
 
 
@@ -45,7 +44,7 @@ def usual(site: Site, layer: str) -> float:
     return math.sqrt(sum(_usual_square(name, shape) for name, shape in _of_layer(site, layer).items()))
 
 
-def _usual_square(name: str, shape: Sequence[int]) -> float:
+def _usual_square(name: str, shape: Sizes) -> float:
     if len(shape) < 2:
         return float(math.prod(shape)) if name.rpartition("/")[2] == "gamma" else 0.0
     around = math.prod(shape[:-2])
@@ -54,9 +53,9 @@ def _usual_square(name: str, shape: Sequence[int]) -> float:
 
 def drawn(site: Site) -> dict[str, float]:
     """For each layer how long its weights were at the first look, or before the bad step, beside what is usual."""
-    seen = site.looks[0].raw["weights"]
+    seen = site.readings[0].weights
     early = site.bad is not None and not all(map(math.isfinite, seen.values()))
-    held = (site.bad.raw["weights"] if site.bad is not None and early else seen).items()
+    held = (site.bad.weights if site.bad is not None and early else seen).items()
     return {layer: value / usual(site, layer) for layer, value in held if usual(site, layer) > 0 and value < math.inf}
 
 
@@ -65,69 +64,67 @@ def kernels(site: Site) -> list[str]:
     return [name for name, shape in shapes(site).items() if len(shape) > 1]
 
 
-def weight(site: Site, look: Event) -> float:
+def weight(site: Site, reading: Numbers) -> float:
     """The length of all weights; as Keras would draw them where they were no numbers any more at the look."""
-    held = look.raw["weights"].items()
+    held = reading.weights.items()
     return length(value if math.isfinite(value) else usual(site, layer) for layer, value in held)
 
 
-def _holds(layer: Told, name: str) -> bool:
+def _holds(layer: Layer, name: str) -> bool:
     """Whether the variables under this name are the layer's."""
-    return any(layer_of(variable) == name for variable in layer.get("weights", ()))
+    return any(layer_of(variable) == name for variable in layer.weights)
 
 
 def place_of(site: Site, name: str) -> Place | None:
-    layer = next((each for each in site.layers if _holds(each, name)), {})
-    return layer.get("where") or site.where
+    return next((layer.where for layer in site.layers if _holds(layer, name)), None) or site.where
 
 
 def activation_after(site: Site, name: str) -> str:
     """The activation of this layer, its own or that of the layers after it that have no weights."""
     at = next((at for at, each in enumerate(site.layers) if _holds(each, name)), len(site.layers))
     for each in site.layers[at:]:
-        told = str(each.get("activation") or "")
-        if told not in ("", "linear"):
-            return told
-        if each.get("class") in ACTIVATION_LAYERS:
-            return str(each["class"]).lower()
+        if each.activation not in ("", "linear"):
+            return each.activation
+        if each.class_name in ACTIVATION_LAYERS:
+            return each.class_name.lower()
     return ""
 
 
 def default_rate(site: Site) -> float:
-    return DEFAULT_RATES.get(site.optimizer, DEFAULT_RATE)
+    return DEFAULT_RATES.get(site.optimizer_class, DEFAULT_RATE)
 
 
 def is_high(site: Site, rate: float) -> bool:
     return rate > 1.001 * UNORDINARY * default_rate(site)
 
 
-def stride(site: Site, look: Event) -> float:
+def stride(site: Site, reading: Numbers) -> float:
     """By how much a step changes the weights, as a part of their length; NaN where that is not known."""
-    layers, rate = list(look.raw["grads"]), site.rate(look)
+    layers, rate = list(gradients(reading)), site.rate(reading)
     drawn = length(usual(site, layer) for layer in layers)
-    long = min(weight(site, look), drawn) if drawn else weight(site, look)  # what has grown is no measure
+    long = min(weight(site, reading), drawn) if drawn else weight(site, reading)  # what has grown is no measure
     if not long or not math.isfinite(rate):
         return math.nan
-    if site.optimizer in ADAMS:  # each number of them moves by about the rate
+    if site.optimizer_class in ADAMS:  # each number of them moves by about the rate
         return rate * math.sqrt(sum(size(site, layer) for layer in layers)) / long
-    return rate * _pull(site, look) / long if site.optimizer == "SGD" else math.nan
+    return rate * _pull(site, reading) / long if site.optimizer_class == "SGD" else math.nan
 
 
-def _pull(site: Site, look: Event) -> float:
+def _pull(site: Site, reading: Numbers) -> float:
     """What plain SGD multiplies with the rate."""
-    if any(number(site.settings.get(name)) > 0 for name in ("clipnorm", "global_clipnorm")):
+    if any(norm is not None and norm > 0 for norm in (site.optimizer.clipnorm, site.optimizer.global_clipnorm)):
         return 1.0
-    momentum = number(site.settings.get("momentum"))
-    return gradient(look) / (1 - momentum if 0 < momentum < 1 else 1)
+    momentum = site.optimizer.momentum or 0.0
+    return gradient(reading) / (1 - momentum if 0 < momentum < 1 else 1)
 
 
-def pulls_of(site: Site, looks: Sequence[Event]) -> dict[str, float]:
+def pulls_of(site: Site, readings: Sequence[Numbers]) -> dict[str, float]:
     """For each layer with a kernel, in their order: its gradient measured by its weights, the median of these looks."""
     layers = {layer_of(name) for name in kernels(site)}
     found: dict[str, list[float]] = {}
-    for look in looks:
-        weights = look.raw["weights"]
-        for layer, grad in look.raw["grads"].items():
+    for reading in readings:
+        weights = reading.weights
+        for layer, grad in gradients(reading).items():
             if layer in layers and weights.get(layer, 0.0) > 0 and grad == grad:
                 found.setdefault(layer, []).append(grad / weights[layer])
     return {layer: statistics.median(values) for layer, values in found.items()}

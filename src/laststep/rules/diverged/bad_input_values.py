@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.learning.bad_step import bad_inputs, bad_site, first_bad, is_late
 from laststep.analysis.learning.scale import data_place
-from laststep.analysis.learning.site import SYMPTOMS, Site, Told
+from laststep.analysis.learning.site import SYMPTOMS, Site
 from laststep.analysis.progress import measured, no, progress
+from laststep.record.events.numbers import BadValues
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -39,14 +40,14 @@ def bad_input_values(run: Run) -> Answer:
     site = bad_site(run)
     if site is None or site.bad is None:
         return no("no step with a bad number was seen")
-    found, everywhere = bad_inputs(site), dict(site.bad.raw["data"])
+    found, everywhere = bad_inputs(site), site.bad.data
     unseen = not site.tensors or is_late(site)  # too large to be kept, or that of a step after: the arrays tell
     if not found and not (unseen and everywhere):
         return measured(f"the data of the first bad step ({_step(site)}) is finite") if site.tensors else no("not seen")
-    name, told = next(iter((found or everywhere).items()))
-    whole = everywhere.get(name)
+    name, in_batch = next(iter((found or everywhere).items()))
+    bad = everywhere.get(name, in_batch)
     return Finding(
-        cause=f"{_called(name).capitalize()} hold {_kinds(whole or told)}: {_count(whole or told)}.",
+        cause=f"{_called(name).capitalize()} hold {_kinds(bad)}: {_count(bad)}.",
         confidence=Confidence.CERTAIN if found else Confidence.LIKELY,
         evidence=(*_evidence(site, found, everywhere), first_bad(site), progress(run)),
         remedies=(
@@ -62,37 +63,36 @@ def bad_input_values(run: Run) -> Answer:
     )
 
 
-def _evidence(site: Site, found: dict[str, Told], everywhere: dict[str, Told]) -> list[Evidence]:
+def _evidence(site: Site, found: Mapping[str, BadValues], everywhere: Mapping[str, BadValues]) -> list[Evidence]:
     assert site.bad is not None
-    told = [Evidence(f"{_called(name)} as fit got them: {_places(bad, 'row')}", (site.bad,))
+    arrays = [Evidence(f"{_called(name)} as fit got them: {_places(bad, 'row')}", (site.bad,))
             for name, bad in everywhere.items()]  # fmt: skip
     batch = [Evidence(f"{_called(name)} of step {_step(site)}: {_places(bad, 'sample')}", (site.bad,))
              for name, bad in found.items()]  # fmt: skip
-    return told + batch
+    return arrays + batch
 
 
-def _places(bad: Told, noun: str) -> str:
+def _places(bad: BadValues, noun: str) -> str:
     """27 of 2,880 values are NaN, in feature 3; rows 9, 28, 57 …"""
-    told = f"{_count(bad)} {'is' if _many(bad) == 1 else 'are'} {_kinds(bad)}"
-    features, samples, shape = (bad.get(name, []) for name in ("features", "samples", "shape"))
-    if features and shape and len(features) < shape[-1]:
-        told += f", in feature {_list(features)}"
-    return told + (f"; {noun} {_list(samples)}" if samples else "")
+    says = f"{_count(bad)} {'is' if _many(bad) == 1 else 'are'} {_kinds(bad)}"
+    if bad.features and bad.shape and len(bad.features) < bad.shape[-1]:
+        says += f", in feature {_list(bad.features)}"
+    return says + (f"; {noun} {_list(bad.samples)}" if bad.samples else "")
 
 
-def _many(bad: Told) -> int:
-    return int(bad.get("nan", 0)) + int(bad.get("inf", 0))
+def _many(bad: BadValues) -> int:
+    return bad.nan + bad.inf
 
 
-def _count(bad: Told) -> str:
-    return f"{_many(bad):,} of {words.count(int(bad.get('of', 0)), 'value')}"
+def _count(bad: BadValues) -> str:
+    return f"{_many(bad):,} of {words.count(bad.of, 'value')}"
 
 
-def _kinds(bad: Told) -> str:
-    return " and ".join(word for word, key in (("NaN", "nan"), ("Inf", "inf")) if bad.get(key))
+def _kinds(bad: BadValues) -> str:
+    return " and ".join(word for word, number in (("NaN", bad.nan), ("Inf", bad.inf)) if number)
 
 
-def _list(items: list[Any]) -> str:
+def _list(items: Sequence[int]) -> str:
     return ", ".join(str(item) for item in items[:5]) + (" …" if len(items) > 5 else "")
 
 
@@ -105,4 +105,4 @@ def _variable(name: str) -> str:
 
 
 def _step(site: Site) -> str:
-    return words.value(site.bad.get("step")) if site.bad is not None else "?"
+    return words.value(site.bad.step) if site.bad is not None else "?"

@@ -6,12 +6,11 @@ from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.learning.learning import learning_of, steady_site
 from laststep.analysis.learning.scale import large_inputs, large_targets
 from laststep.analysis.learning.silence import death_of, died_at, silence_of
-from laststep.analysis.learning.site import SYMPTOMS, Site, tell
+from laststep.analysis.learning.site import SYMPTOMS, Site, gradients, or_nan, tell
 from laststep.analysis.learning.weights import TOO_LONG, activation_after, drawn, is_high, layer_of, place_of
 from laststep.analysis.progress import measured, no, progress
-from laststep.record.event import Event
+from laststep.record.events.numbers import Numbers
 from laststep.record.run import Run
-from laststep.record.torn import number
 from laststep.rules.rule import Answer, rule
 
 MOST = 0.9
@@ -59,14 +58,14 @@ def dead_activations(run: Run) -> Answer:
     share = dead[layer]
     evidence = [trouble] if trouble else []
     told = "no unit" if share >= 1 else f"only {1 - share:.1%} of the units"
-    evidence.append(Evidence(f"{told} of {layer} had a gradient in {len(site.good)} looks", site.looks[-1:]))
+    evidence.append(Evidence(f"{told} of {layer} had a gradient in {len(site.good)} looks", site.readings[-1:]))
     others = [name for name in dead if name != layer]
     if others:
-        evidence.append(Evidence(f"{', '.join(others[:4])} get no gradient either", site.looks[-1:]))
+        evidence.append(Evidence(f"{', '.join(others[:4])} get no gradient either", site.readings[-1:]))
     times = drawn(site).get(layer, 0.0)
     if times > TOO_LONG:
         told = f"its weights and biases are {tell(times)} times as long as Keras would have drawn them"
-        evidence.append(Evidence(told, site.looks[:1]))
+        evidence.append(Evidence(told, site.readings[:1]))
     return Finding(
         cause=f"{share:.0%} of the units of {layer} never answer.",
         confidence=Confidence.LIKELY if trouble else Confidence.POSSIBLE,
@@ -76,29 +75,29 @@ def dead_activations(run: Run) -> Answer:
     )
 
 
-def _all_died(run: Run, site: Site, look: Event) -> Answer:
-    if is_high(site, site.rate(look)) or large_inputs(site) or large_targets(site):
+def _all_died(run: Run, site: Site, reading: Numbers) -> Answer:
+    if is_high(site, site.rate(reading)) or large_inputs(site) or large_targets(site):
         return no("what silenced them has a rule of its own: the learning rate, or the size of the data")
     return Finding(
-        cause=f"{death_of(look)}.",
+        cause=f"{death_of(reading)}.",
         confidence=Confidence.LIKELY,
-        evidence=(Evidence(silence_of(look), (look, site.looks[-1])), progress(run)),
+        evidence=(Evidence(silence_of(reading), (reading, site.readings[-1])), progress(run)),
         remedies=(START, LEAKY),
-        where=place_of(site, next(iter(look.raw["grads"]))),
+        where=place_of(site, next(iter(gradients(reading)))),
     )
 
 
 def _is_silent(site: Site, layer: str) -> list[bool]:
-    return [look.raw["grads"].get(layer) == 0 for look in site.good]
+    return [reading.grads.get(layer) == 0 for reading in site.good]
 
 
 def _dead(site: Site) -> dict[str, float]:
     """Layers of which most units never had a gradient; a layer without a kernel has none or all."""
     shares: dict[str, float] = {}
-    for name, share in site.good[-1].raw["dead"].items():
+    for name, share in site.good[-1].dead.items():
         layer = layer_of(name)
         shares[layer] = min(share, shares.get(layer, 1.0))
-    layers = list(site.good[-1].raw["grads"])
+    layers = list(gradients(site.good[-1]))
     silent = [layer for layer in layers if all(_is_silent(site, layer))]
     if layers[-1:] == silent[-1:] or _is_blank(site):  # the output itself is stuck, or there is nothing to answer to
         return {}
@@ -109,12 +108,12 @@ def _dead(site: Site) -> dict[str, float]:
 
 
 def _is_blank(site: Site) -> bool:
-    return bool(site.inputs) and all(number(told.get("zeros")) > 0.999 for told in site.inputs.values())
+    return bool(site.inputs) and all(or_nan(seen.zeros) > 0.999 for seen in site.inputs.values())
 
 
 def _can_die(site: Site, layer: str) -> bool:
     """Neither frozen nor unlinked, which others tell, nor a layer whose activation has a slope everywhere."""
-    missing = [layer_of(name) for name in site.made.raw["missing"]]
+    missing = [layer_of(name) for name in site.made.missing]
     return layer not in missing and activation_after(site, layer) not in SQUASHING
 
 

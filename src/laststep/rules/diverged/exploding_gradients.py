@@ -7,9 +7,10 @@ import math
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.learning.bad_step import bad_site, first_bad
 from laststep.analysis.learning.growth import blown_up, grew
-from laststep.analysis.learning.site import SYMPTOMS, Site, gradient, tell
+from laststep.analysis.learning.site import SYMPTOMS, Site, gradient, gradients, tell
 from laststep.analysis.learning.weights import TOO_LONG, drawn, place_of
 from laststep.analysis.progress import measured, no, progress
+from laststep.record.events.numbers import Numbers
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -43,13 +44,13 @@ def exploding_gradients(run: Run) -> Answer:
     """
     found = blown_up(run, "exploding-gradients")
     if found is None:
-        seen = bad_site(run) is None and run.has("numbers")
+        seen = bad_site(run) is None and run.has(Numbers)
         return measured("no gradient was anything but finite") if seen else no("no growth was seen before a bad step")
     site, sign = found
     times = drawn(site)
     layer = max(times, key=lambda layer: times[layer], default="")
     evidence = [first_bad(site), *_gradients(site)]
-    odd = site.looks[0].raw["step"] <= 2 and times.get(layer, 0.0) > TOO_LONG
+    odd = site.readings[0].step <= 2 and times.get(layer, 0.0) > TOO_LONG
     if odd:
         told = f"the weights of {layer} are {tell(times[layer])} times as long as Keras would have drawn them"
         evidence.append(Evidence(told, (site.made,)))
@@ -66,9 +67,9 @@ def _gradients(site: Site) -> list[Evidence]:
     good = site.good
     if not good:
         return []
-    norms = [gradient(look) for look in good]
+    norms = [gradient(reading) for reading in good]
     largest = good[norms.index(max(norms))]
-    held = {name: value for name, value in largest.raw["grads"].items() if math.isfinite(value)}
+    held = {name: value for name, value in gradients(largest).items() if math.isfinite(value)}
     layer = max(held, key=lambda name: held[name], default="")
-    told = f"the gradient was {tell(max(norms))} long in step {largest.get('step')}, most of it in {layer}"
+    told = f"the gradient was {tell(max(norms))} long in step {largest.step}, most of it in {layer}"
     return [Evidence(told, (largest,), tuple(norms))]

@@ -46,7 +46,7 @@ def float16_overflow(run: Run) -> Answer:
         return measured("no layer computes in float16")
     if bad_inputs(site):
         return no("the data itself is bad")
-    layers = [layer for layer in site.layers if layer.get("dtype") in HALF]
+    layers = [layer for layer in site.layers if layer.dtype in HALF]
     scaled = "a LossScaleOptimizer scales the loss" if site.scales_loss else "nothing scales the loss but the program"
     evidence = [first_bad(site), Evidence(f"{len(layers)} layers compute in float16; {scaled}", (site.made,))]
     return Finding(
@@ -54,12 +54,12 @@ def float16_overflow(run: Run) -> Answer:
         confidence=Confidence.LIKELY,
         evidence=(*evidence, progress(run)),
         remedies=(FLOAT32, BFLOAT) if site.scales_loss else (FLOAT32, SCALE, BFLOAT),
-        where=(run.fit.began.get("precision_set_at") if run.fit else None) or site.where,
+        where=(run.fit.began.precision_set_at if run.fit else None) or site.where,
     )
 
 
 def _what(site: Site) -> str:
     assert site.bad is not None
     part = "gradients" if math.isfinite(loss_of(site.bad)) else "the loss"
-    what = "the predictions" if bad_predictions(site) else part
-    return f"{what} of step {site.bad.raw['step']} {'is' if what == 'the loss' else 'are'} not finite"
+    what = "the predictions" if bad_predictions(site) is not None else part
+    return f"{what} of step {site.bad.step} {'is' if what == 'the loss' else 'are'} not finite"

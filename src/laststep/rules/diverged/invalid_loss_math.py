@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.learning.bad_step import bad_inputs, bad_predictions, bad_site, first_bad, is_late
 from laststep.analysis.learning.growth import grew, hurried
-from laststep.analysis.learning.site import SYMPTOMS, Site, Told, loss_of
+from laststep.analysis.learning.site import SYMPTOMS, UNSEEN, Site, loss_of, or_nan
 from laststep.analysis.progress import measured, no, progress
+from laststep.record.events.numbers import Layer, LossCall
+from laststep.record.place import Place
 from laststep.record.run import Run
-from laststep.record.torn import number
 from laststep.rules.rule import Answer, rule
 
 GUARD = Remedy("Keep what goes into log, sqrt and a division away from 0",
@@ -47,7 +48,7 @@ def invalid_loss_math(run: Run) -> Answer:
     site = bad_site(run)
     if site is None or site.bad is None:
         return no("no step with a bad number was seen")
-    if bad_inputs(site) or site.is_half or (site.bad.get("data") and (is_late(site) or not site.tensors)):
+    if bad_inputs(site) or site.is_half or (site.bad.data and (is_late(site) or not site.tensors)):
         return no("the data is bad, or the precision")
     if _labels_too_high(site):
         return no("labels are out of range")
@@ -56,9 +57,9 @@ def invalid_loss_math(run: Run) -> Answer:
         return measured(sign)
     part, told = _where(site)
     return Finding(
-        cause=f"{told} in step {site.bad.get('step')}, {_with_what(site)}.",
+        cause=f"{told} in step {site.bad.step}, {_with_what(site)}.",
         confidence=Confidence.LIKELY if _is_sure(site) else Confidence.POSSIBLE,
-        evidence=(first_bad(site), Evidence(_before(site), site.looks[:1]), progress(run)),
+        evidence=(first_bad(site), Evidence(_before(site), site.readings[:1]), progress(run)),
         remedies=(GUARD, *((WHERE,) if part == "slope" else (LOGITS,) if part == "loss" else ()), FIND),
         where=_place(site, part),
     )
@@ -70,10 +71,10 @@ def _with_what(site: Site) -> str:
 
 def _labels_too_high(site: Site) -> bool:
     """A label that is no class of the model gives NaN where the loss is compiled by XLA."""
-    sparse = any("sparse" in str(loss.get("name")).lower() for loss in site.losses)
-    shape = site.tensors.get("y_pred", {}).get("shape") or [0]
-    y = site.tensors.get("y", {})
-    return sparse and (number(y.get("high")) >= shape[-1] > 0 or number(y.get("low")) < 0)
+    sparse = any("sparse" in loss.name.lower() for loss in site.losses)
+    shape = site.tensors.get("y_pred", UNSEEN).shape or (0,)
+    y = site.tensors.get("y", UNSEEN)
+    return sparse and (or_nan(y.high) >= shape[-1] > 0 or or_nan(y.low) < 0)
 
 
 def _where(site: Site) -> tuple[str, str]:
@@ -81,7 +82,7 @@ def _where(site: Site) -> tuple[str, str]:
     assert site.bad is not None
     if is_late(site):
         return "before", "The weights were no numbers any more (log of 0, 0/0, or a bad value in a batch before)"
-    if bad_predictions(site):
+    if bad_predictions(site) is not None:
         return "layer", "A layer computed something that is not a number (0/0, a root of a negative, log of 0)"
     if math.isfinite(loss_of(site.bad)):
         return "slope", "The loss is finite and its gradient is not (a root at 0, a division hidden by tf.where)"
@@ -95,23 +96,23 @@ def _is_sure(site: Site) -> bool:
     assert site.bad is not None
     if not site.tensors or hurried(site) or is_late(site) or any(_is_misfit(loss) for loss in site.losses):
         return False
-    step = site.bad.raw["step"]
-    if step <= 2 or bad_predictions(site).get("inf") == 0 or math.isfinite(loss_of(site.bad)):
+    step, predictions = site.bad.step, bad_predictions(site)
+    if step <= 2 or (predictions is not None and predictions.inf == 0) or math.isfinite(loss_of(site.bad)):
         return True
     known = [seen.number for seen in site.run.steps if seen.number < step and math.isfinite(seen.loss)]
-    looked = [look.raw["step"] for look in site.good]
+    looked = [reading.step for reading in site.good]
     return step - max([*known, *looked], default=0) <= 3 or len(site.good) >= 4
 
 
-def _is_misfit(loss: Told) -> bool:
+def _is_misfit(loss: LossCall) -> bool:
     """Keras's own cross-entropy of something that is no probability: the last layer is what is wrong."""
-    probable = loss.get("from_logits") or loss.get("made_by") in ("Softmax", "Sigmoid", "", None)
-    return loss.get("name") in CROSS_ENTROPIES and not probable
+    probable = loss.from_logits or loss.made_by in ("Softmax", "Sigmoid", "")
+    return loss.name in CROSS_ENTROPIES and not probable
 
 
 def _before(site: Site) -> str:
     good = site.good
-    if not good and site.bad is not None and site.bad.raw["step"] == 1:
+    if not good and site.bad is not None and site.bad.step == 1:
         return "it was the first step: the weights were as they had been drawn"
     if not good:
         return "no step before was looked at"
@@ -121,19 +122,19 @@ def _before(site: Site) -> str:
 def _place(site: Site, part: str) -> Place | None:
     """The program's own logarithm, root or division, where there is one; else the layer of its own, or the step."""
     risky = _risky(site)
-    if len({(place.get("file"), place.get("line")) for place in risky}) == 1 or (part != "layer" and risky):
+    if len({(place.file, place.line) for place in risky}) == 1 or (part != "layer" and risky):
         return risky[0]
     if part != "layer":
         return site.where
-    own = [layer for layer in site.layers if not layer.get("weights") and layer.get("where") and _is_own(layer)]
-    return own[0]["where"] if own else site.where
+    own = [layer.where for layer in site.layers if not layer.weights and layer.where and _is_own(layer)]
+    return own[0] if own else site.where
 
 
 def _risky(site: Site) -> list[Place]:
     """The program's own lines with logarithms, roots and divisions on the way to the loss, the last first."""
-    places = [told["where"] for told in site.made.raw["risky"] if "where" in told]
-    return [place for place in places if place.get("line") != (site.where or {}).get("line")]
+    places = [operation.where for operation in site.made.risky or () if operation.where is not None]
+    return [place for place in places if site.where is None or place.line != site.where.line]
 
 
-def _is_own(layer: Told) -> bool:
-    return not str(layer.get("class")).startswith(KERAS_OWN)
+def _is_own(layer: Layer) -> bool:
+    return not layer.class_name.startswith(KERAS_OWN)

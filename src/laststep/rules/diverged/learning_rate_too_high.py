@@ -13,7 +13,7 @@ from laststep.analysis.learning.silence import death_of, died_at, silence_of
 from laststep.analysis.learning.site import SYMPTOMS, Site, tell
 from laststep.analysis.learning.weights import LONG, default_rate, fades, is_high, stride
 from laststep.analysis.progress import measured, no, progress
-from laststep.record.event import Event
+from laststep.record.events.numbers import Numbers
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -59,24 +59,24 @@ def learning_rate_too_high(run: Run) -> Answer:
     return measured(f"with a rate of {tell(rate)} it learns")
 
 
-def _highest(site: Site) -> Event:
-    return max(site.looks, key=lambda look: site.rate(look) if math.isfinite(site.rate(look)) else -1.0)
+def _highest(site: Site) -> Numbers:
+    return max(site.readings, key=lambda reading: site.rate(reading) if math.isfinite(site.rate(reading)) else -1.0)
 
 
 def _stride(site: Site) -> float:
     """Of an update, as a part of the weights: the first ones, or the first at a high rate where that came later."""
-    looks = [look for look in site.good if is_high(site, site.rate(look))] or site.good
-    strides = [value for look in looks if math.isfinite(value := stride(site, look))]
+    readings = [reading for reading in site.good if is_high(site, site.rate(reading))] or site.good
+    strides = [value for reading in readings if math.isfinite(value := stride(site, reading))]
     return statistics.median(strides[: max(3, len(strides) // 4)]) if strides else math.nan
 
 
-def _finding(run: Run, site: Site, look: Event, part: float, sign: str, evidence: list[Evidence]) -> Finding:
-    rate = site.rate(look)
-    told = f"{site.optimizer or 'the optimizer'} had a rate of {tell(rate)} in step {look.get('step')}"
+def _finding(run: Run, site: Site, reading: Numbers, part: float, sign: str, evidence: list[Evidence]) -> Finding:
+    rate = site.rate(reading)
+    told = f"{site.optimizer_class or 'the optimizer'} had a rate of {tell(rate)} in step {reading.step}"
     told += f"; Keras's default is {tell(default_rate(site))}"
-    evidence = [Evidence(told, (look,)), *evidence]
+    evidence = [Evidence(told, (reading,)), *evidence]
     if part == part:
-        evidence.append(Evidence(f"an update changed the weights by {part:.0%} of their length", (look,)))
+        evidence.append(Evidence(f"an update changed the weights by {part:.0%} of their length", (reading,)))
     value = float(f"{_try(site, rate, part):.1g}")
     trial = {"learning_rate": value}
     return Finding(

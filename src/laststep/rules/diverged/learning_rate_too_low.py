@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
 
 from laststep.analysis.finding import Evidence, Finding, Remedy
 from laststep.analysis.learning.learning import Learning, learning_of, steady_site, sureness
-from laststep.analysis.learning.site import SYMPTOMS, Site, tell
+from laststep.analysis.learning.site import SYMPTOMS, Site, gradients, or_nan, tell
 from laststep.analysis.learning.weights import default_rate
 from laststep.analysis.progress import measured, no, progress
+from laststep.record.decode import Scalar
 from laststep.record.run import Run
-from laststep.record.torn import entries, number, table
 from laststep.rules.rule import Answer, rule
 
 HARDLY = 0.02  # of their length, all updates of the whole run together
@@ -57,7 +57,7 @@ def learning_rate_too_low(run: Run) -> Answer:
 
 def _may_be_tuning(site: Site, learning: Learning) -> bool:
     """A loss of which is not known what is good, and a rate that one takes for a model that was trained before."""
-    return math.isnan(learning.share) and max(map(site.rate, site.looks), default=0.0) > default_rate(site) / 1000
+    return math.isnan(learning.share) and max(map(site.rate, site.readings), default=0.0) > default_rate(site) / 1000
 
 
 def _unfinished(learning: Learning) -> Evidence | None:
@@ -72,23 +72,23 @@ def _unfinished(learning: Learning) -> Evidence | None:
 def _moved(site: Site) -> float:
     """All updates together as a part of the weights, of the layer that moved most."""
     path: dict[str, float] = {}
-    for look in site.looks:
-        for layer, value in look.raw["moved"].items():
+    for reading in site.readings:
+        for layer, value in reading.moved.items():
             path[layer] = path.get(layer, 0.0) + value
-    first = site.looks[0].raw["weights"]
+    first = site.readings[0].weights
     return max((path[layer] / first[layer] for layer in path if first.get(layer, 0.0) > 0), default=math.nan)
 
 
 def _all_pull(site: Site) -> bool:
     """Each layer has a gradient, and one that is no accident of rounding."""
-    last = site.good[-1].raw["grads"] if site.good else {}
+    last = gradients(site.good[-1]) if site.good else {}
     return bool(last) and all(value > 1e-8 for value in last.values() if value == value)
 
 
 def _turned(site: Site) -> float | None:
     """By which part of its steps the rate had come down for good; None where it had not, or late, or for a plateau."""
-    rates = [(look.raw["step"], site.rate(look)) for look in site.looks if math.isfinite(site.rate(look))]
-    asked = number(site.settings.get("learning_rate"))
+    rates = [(reading.step, site.rate(reading)) for reading in site.readings if math.isfinite(site.rate(reading))]
+    asked = or_nan(site.optimizer.learning_rate)
     highest = max([rate for _, rate in rates] + [asked if math.isfinite(asked) else 0.0])
     few = COLLAPSED * highest or COLLAPSED * default_rate(site)  # a schedule may be at 0 when it is first looked at
     low = next((step for step, rate in rates if rate < few), None)
@@ -98,19 +98,19 @@ def _turned(site: Site) -> float | None:
     return None if plateau and not _is_turned_round(plateau) else low / site.steps
 
 
-def _plateau(run: Run) -> dict[str, Any]:
-    held = map(table, entries(run.fit.began.get("callbacks"))) if run.fit else ()
-    return next((table(item.get("values")) for item in held if item.get("class") == "ReduceLROnPlateau"), {})
+def _plateau(run: Run) -> Mapping[str, Scalar]:
+    callbacks = run.fit.began.callbacks if run.fit else ()
+    return next((callback.values for callback in callbacks if callback.class_name == "ReduceLROnPlateau"), {})
 
 
-def _is_turned_round(plateau: dict[str, Any]) -> bool:
+def _is_turned_round(plateau: Mapping[str, Scalar]) -> bool:
     """It waits for an accuracy to fall, or for a loss to rise."""
     rises = any(word in str(plateau.get("monitor")) for word in ("acc", "auc", "precision", "recall", "f1"))
     return plateau.get("mode") == ("min" if rises else "max")
 
 
 def _finding(run: Run, site: Site, trouble: Evidence, moved: float, turned: float | None) -> Finding:
-    rates = [site.rate(look) for look in site.looks if math.isfinite(site.rate(look))]
+    rates = [rate for reading in site.readings if math.isfinite(rate := site.rate(reading))]
     last, highest = (rates[-1], max(rates)) if rates else (math.nan, math.nan)
     if turned is None:
         cause = f"The learning rate of {tell(highest)} is too low: all updates together are {moved:.2%} of the weights."
@@ -126,9 +126,9 @@ def _finding(run: Run, site: Site, trouble: Evidence, moved: float, turned: floa
         stays = {"learning_rate": rate, "says": f"The rate stays at {tell(rate)}"}
         remedy = Remedy(f"Look at what lowers the rate: {told}", None, site.rate_set_at, trial=None if held else stays)
     told = f"the rate was {tell(highest)} at most, {tell(last)} in the end; Keras takes {tell(default_rate(site))}"
-    evidence = [trouble, Evidence(told, site.looks[-1:], tuple(rates))]
+    evidence = [trouble, Evidence(told, site.readings[-1:], tuple(rates))]
     if turned is None:
-        evidence.append(Evidence(f"all updates seen together are {moved:.2%} of the weights", site.looks[-1:]))
+        evidence.append(Evidence(f"all updates seen together are {moved:.2%} of the weights", site.readings[-1:]))
     return Finding(
         cause=cause,
         confidence=sureness(site),

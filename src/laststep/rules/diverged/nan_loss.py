@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.learning.bad_step import bad_site
-from laststep.analysis.learning.record import metrics_of
 from laststep.analysis.messages import ECHOES, compiled, said
 from laststep.analysis.progress import fit_place, measured, no, progress
-from laststep.record.event import Event
+from laststep.record.events.logs import Progress
+from laststep.record.events.training import Epoch
 from laststep.record.run import Run
-from laststep.record.torn import count
 from laststep.rules.rule import Answer, rule
 
 LOOK = Remedy("Record it to find the first bad step, and what was before it", "laststep run python train.py", safe=True)
@@ -65,12 +65,14 @@ def nan_loss(run: Run) -> Answer:
     )
 
 
-def _last_loss(run: Run) -> tuple[str, float, Event] | None:
+def _last_loss(run: Run) -> tuple[str, float, Epoch | Progress] | None:
     """The last loss that was shown: its name, its value, who showed it."""
-    shown = run.all("epoch") or run.all("progress")  # an evaluation of other weights may follow the last epoch
+    shown: Sequence[Epoch | Progress] = run.all(Epoch) or run.all(
+        Progress
+    )  # an evaluation of other weights may follow the last epoch
     for event in reversed(shown):
-        losses = [told for told in metrics_of(event).items() if _is_loss(told[0])]
-        for name, value in sorted(losses, key=lambda told: math.isfinite(told[1])):
+        losses = [metric for metric in event.metrics.items() if _is_loss(metric[0])]
+        for name, value in sorted(losses, key=lambda metric: math.isfinite(metric[1])):
             return name, value, event
     return None
 
@@ -84,6 +86,6 @@ def _since(run: Run, name: str) -> str:
     """Since which epoch."""
     fit = run.fit
     for epoch in fit.epochs if fit else ():
-        if not math.isfinite(metrics_of(epoch).get(name, 0.0)):
-            return f" since epoch {count(epoch.get('epoch')) + 1}"
+        if not math.isfinite(epoch.metrics.get(name, 0.0)):
+            return f" since epoch {epoch.epoch + 1}"
     return ""

@@ -9,7 +9,6 @@ from laststep.analysis.learning.site import Site, last_site
 from laststep.analysis.learning.weights import is_high
 from laststep.analysis.progress import fit_place, measured, no, target_place
 from laststep.record.run import Run
-from laststep.record.torn import numbers
 from laststep.rules.rule import Answer, rule
 
 FEWEST_BATCHES = 4
@@ -48,21 +47,21 @@ def no_signal(run: Run) -> Answer:
     if test is None:
         return no("whether targets depend on inputs was not tested")
     if depend(test):
-        return measured(f"the targets depend on the inputs (p = {test.get('p'):.2g} in {test.get('rows'):,} rows)")
+        return measured(f"the targets depend on the inputs (p = {test.p:.2g} in {test.rows:,} rows)")
     if not (learning.fails or learning.held_out_fails):
         return no("the model learns")
-    if any(is_high(site, site.rate(look)) for look in site.looks):
+    if any(is_high(site, site.rate(reading)) for reading in site.readings):
         return no("the learning rate is far above the usual: what depends on what is only a first guess")
-    says = f"among {test.get('rows'):,} rows, shuffled targets fit the inputs as well as the real ones"
+    says = f"among {test.rows:,} rows, shuffled targets fit the inputs as well as the real ones"
     cause = "The targets do not depend on the inputs: there is nothing to learn."
-    return _finding(run, cause, Evidence(f"{says} (p = {test.get('p'):.2f})", (test,)), learning, False)
+    return _finding(run, cause, Evidence(f"{says} (p = {test.p:.2f})", (test,)), learning, False)
 
 
 def _all_the_same(site: Site) -> str | None:
     """Every input has one value over all batches looked at."""
-    ranges = [numbers(told, "low", "high") for told in site.inputs.values()]
-    batches = site.batches[-1].raw["batches"] if site.batches else 0
-    if not ranges or batches < FEWEST_BATCHES or any(low != high for low, high in ranges):
+    ranges = [(seen.low, seen.high) for seen in site.inputs.values()]
+    batches = site.batches[-1].batches if site.batches else 0
+    if not ranges or batches < FEWEST_BATCHES or any(low is None or low != high for low, high in ranges):
         return None
     return f"in {batches:,} batches looked at, every value of the inputs is {words.value(ranges[0][0])}"
 

@@ -50,8 +50,6 @@ def _finding(run: Run, output: Output, wrong: Wrong, learning: Learning) -> Find
         cause=wrong.cause,
         confidence=Confidence.CERTAIN if sure else Confidence.LIKELY,
         evidence=(Evidence(wrong.seen, output.events), *learning.evidence),
-        remedies=(
-            Remedy("Let the last layer and the loss fit", wrong.change, output.layer.get("where"), trial=wrong.trial),
-        ),
-        where=output.layer.get("where") or fit_place(run) or output.site.where,
+        remedies=(Remedy("Let the last layer and the loss fit", wrong.change, output.layer.where, trial=wrong.trial),),
+        where=output.layer.where or fit_place(run) or output.site.where,
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.learning.learning import learning_of
 from laststep.analysis.progress import measured, no
-from laststep.record.event import Event
+from laststep.record.events.numbers import Gradients, StaleValue
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -33,39 +33,29 @@ def stale_function_state(run: Run) -> Answer:
     Not to be confused with
         weights-not-updating (the weights themselves stay), learning-rate-too-low (the rate is what was asked for).
     """
-    traced = max((event.time for event in run.all("gradients")), default=0.0)  # anew: it has the new value
-    told = [each for each in run.all("stale") if each.time > traced]
-    changed = [each for each in told if each.get("before") != each.get("now") or each.get("written")]
+    traced = max((event.time for event in run.all(Gradients)), default=0.0)  # anew: it has the new value
+    later = [each for each in run.all(StaleValue) if each.time > traced]
+    changed = [each for each in later if each.before != each.now or each.written]
     if not changed:
-        seen = run.has("gradients")
+        seen = run.has(Gradients)
         return measured("no value that a compiled step read was changed") if seen else no("no step was seen")
     first = changed[0]
-    name, function = str(first.get("name")), first.get("function")
-    inside = f" by {function}" if function else ""
-    at = f" at step {first.get('step'):,}" if isinstance(first.get("step"), int) else ""
-    before, now = words.value(first.get("before")), words.value(first.get("now"))
-    others = [str(event.get("name")) for event in changed[1:4] if event.get("name") != name]
+    name = first.name
+    inside = f" by {first.function}" if first.function else ""
+    at = f" at step {first.step:,}" if first.step is not None else ""
+    before, now = words.value(first.before), words.value(first.now)
+    others = [event.name for event in changed[1:4] if event.name != name]
     more = (Evidence(f"the same holds for {', '.join(others)}"),) if others else ()
     does = "Keep it in a variable of TensorFlow, and change that with .assign(…)"
     cause = f"The compiled step still uses {name} = {before}; the program has set it to {now}."
     says = f"{name} was {before} when it was read{inside}, and {now} later{at}"
-    if first.get("written"):
+    if first.written:
         cause = f"{name} is changed inside the compiled step: that line runs only while it is traced."
         says = f"{name} is set{inside} and stands at {now} since many steps{at}"
     return Finding(
         cause=cause,
         confidence=Confidence.LIKELY,
-        evidence=(
-            Evidence(says, (first,)),
-            *more,
-            *learning_of(run).evidence,
-        ),
-        remedies=(Remedy(does, f"{name} = tf.Variable({before}, trainable=False)", _place(first)),),
-        where=_place(first),
+        evidence=(Evidence(says, (first,)), *more, *learning_of(run).evidence),
+        remedies=(Remedy(does, f"{name} = tf.Variable({before}, trainable=False)", first.place),),
+        where=first.place,
     )
-
-
-def _place(event: Event) -> Place | None:
-    if not event.get("file") or not event.get("line"):
-        return None
-    return {"file": event.get("file"), "line": event.get("line")}

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.learning.learning import learning_of
 from laststep.analysis.learning.outputs import Output, outputs
 from laststep.analysis.learning.site import Site, sites
 from laststep.analysis.progress import measured, no
+from laststep.record.decode import Shape
+from laststep.record.events.numbers import Broadcast
 from laststep.record.run import Run
-from laststep.record.torn import table
 from laststep.rules.rule import Answer, rule
 
 # Nothing of what else is odd can be judged while the loss is one of another question.
@@ -39,21 +38,13 @@ def targets_broadcast(run: Run) -> Answer:
     if not seen:
         return no("no gradients were seen")
     for site in reversed(seen):
-        met = _met(site)
-        if met is not None:
-            return _finding(run, site, *met)
+        met = site.made.broadcast
+        if met is not None and len(met.shapes) == 2:
+            return _finding(run, site, *met.shapes, met)
     for output in outputs(run):
         if _is_stretched(output):
-            return _finding(run, output.site, list(output.y_shape), list(output.said_shape), None, output)
+            return _finding(run, output.site, output.y_shape, output.said_shape, None, output)
     return measured("targets and predictions have the same shape")
-
-
-def _met(site: Site) -> tuple[list[Any], list[Any], list[Any] | None] | None:
-    told = site.made.raw["broadcast"]
-    shapes = told.get("shapes")
-    if not isinstance(shapes, list) or len(shapes) != 2 or not all(isinstance(shape, list) for shape in shapes):
-        return None
-    return shapes[0], shapes[1], told.get("out") if isinstance(told.get("out"), list) else None
 
 
 def _is_stretched(output: Output) -> bool:
@@ -65,13 +56,12 @@ def _is_stretched(output: Output) -> bool:
 
 
 def _finding(
-    run: Run, site: Site, one: list[Any], two: list[Any], out: list[Any] | None, output: Output | None = None
+    run: Run, site: Site, one: Shape, two: Shape, met: Broadcast | None, output: Output | None = None
 ) -> Finding:
     learning = learning_of(run)
-    made = f" and made {_shape(out)}" if out else ""
+    made = f" and made {_shape(met.out)}" if met is not None and met.out else ""
     columns = output is not None
-    line = table(site.made.raw["broadcast"].get("where")) if output is None else output.layer.get("where")
-    where = line or site.where
+    where = (met.where if met is not None else output.layer.where if output is not None else None) or site.where
     does = "Give the last layer as many units as the targets have columns" if columns else "Bring both to one shape"
     change = f"Dense({output.y_shape[-1]})" if output is not None else "y = tf.reshape(y, tf.shape(pred))"
     return Finding(
@@ -83,6 +73,6 @@ def _finding(
     )
 
 
-def _shape(sizes: list[Any] | None) -> str:
-    inner = ", ".join("any" if size is None else str(size) for size in sizes or [])
-    return f"({inner},)" if len(sizes or []) == 1 else f"({inner})"
+def _shape(sizes: Shape) -> str:
+    inner = ", ".join("any" if size is None else str(size) for size in sizes)
+    return f"({inner},)" if len(sizes) == 1 else f"({inner})"

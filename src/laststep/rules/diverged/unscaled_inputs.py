@@ -7,10 +7,10 @@ from laststep.analysis.learning.bad_step import first_bad
 from laststep.analysis.learning.growth import blown_up
 from laststep.analysis.learning.learning import learning_of, steady_site, sureness
 from laststep.analysis.learning.scale import LARGE, Size, data_place, large_inputs, large_targets, only_inputs, reach
-from laststep.analysis.learning.site import SYMPTOMS, Site, Told, tell
+from laststep.analysis.learning.site import SYMPTOMS, UNSEEN, Site, or_nan, tell
 from laststep.analysis.progress import measured, no, progress
+from laststep.record.events.numbers import TensorStatistics
 from laststep.record.run import Run
-from laststep.record.torn import number
 from laststep.rules.rule import Answer, rule
 
 SCALE = Remedy("Bring each feature to a mean of 0 and a spread of 1 (pictures: divide by 255)",
@@ -58,11 +58,11 @@ def unscaled_inputs(run: Run) -> Answer:
 
 def _finding(run: Run, site: Site, big: Size, sign: str, why: list[Evidence]) -> Finding:
     name, size, column = big
-    told = site.tensors.get(name, {})
+    seen = site.tensors.get(name, UNSEEN)
     return Finding(
-        cause=f"The inputs are not scaled ({_range(told, column, size)}): {sign}.",
-        confidence=sureness(site) if site.bad or size >= LARGE or reach(told) > 2 * LARGE else Confidence.POSSIBLE,
-        evidence=(*why, Evidence(_sizes(told), site.batches[-1:]), progress(run)),
+        cause=f"The inputs are not scaled ({_range(seen, column, size)}): {sign}.",
+        confidence=sureness(site) if site.bad or size >= LARGE or reach(seen) > 2 * LARGE else Confidence.POSSIBLE,
+        evidence=(*why, Evidence(_sizes(seen), site.batches[-1:]), progress(run)),
         remedies=(SCALE,),
         where=data_place(site, name),
     )
@@ -73,19 +73,19 @@ def _unseen(run: Run, site: Site, sign: str) -> Finding:
     return Finding(
         cause=f"The inputs of a model of one layer seem not to be scaled: {sign}.",
         confidence=Confidence.LIKELY,
-        evidence=(Evidence(told, site.looks[:1]), first_bad(site), progress(run)),
+        evidence=(Evidence(told, site.readings[:1]), first_bad(site), progress(run)),
         remedies=(SCALE,),
         where=data_place(site, "x"),
     )
 
 
-def _range(told: Told, column: int | None, size: float) -> str:
-    low, high = tell(number(told.get("low"))), tell(number(told.get("high")))
+def _range(seen: TensorStatistics, column: int | None, size: float) -> str:
+    low, high = tell(or_nan(seen.low)), tell(or_nan(seen.high))
     return f"from {low} to {high}" if column is None else f"from {low} to {high}, feature {column} around {tell(size)}"
 
 
-def _sizes(told: Told) -> str:
-    means = [tell(value) for value in told.get("column_means", ())]
+def _sizes(seen: TensorStatistics) -> str:
+    means = [tell(value) for value in seen.column_means]
     if len(means) > 1:
         return f"means of the features: {', '.join(means[:8])}{' …' if len(means) > 8 else ''}"
-    return f"the inputs have a mean of {tell(number(told.get('mean')))} and a spread of {tell(number(told.get('std')))}"
+    return f"the inputs have a mean of {tell(or_nan(seen.mean))} and a spread of {tell(or_nan(seen.std))}"

@@ -9,10 +9,10 @@ from laststep.analysis.learning.bad_step import first_bad
 from laststep.analysis.learning.growth import blown_up
 from laststep.analysis.learning.learning import learning_of, steady_site, sureness
 from laststep.analysis.learning.scale import LARGE, data_place, large_targets
-from laststep.analysis.learning.site import SYMPTOMS, Site, Told, tell
+from laststep.analysis.learning.site import SYMPTOMS, UNSEEN, Site, or_nan, tell
 from laststep.analysis.progress import measured, no, progress
+from laststep.record.events.numbers import TensorStatistics
 from laststep.record.run import Run
-from laststep.record.torn import number
 from laststep.rules.rule import Answer, rule
 
 SCALE = Remedy("Train on scaled targets and turn the predictions back",
@@ -46,22 +46,22 @@ def unscaled_targets(run: Run) -> Answer:
         return no("no training that could be judged")
     big = large_targets(site)
     name = big[0] if big else "y"
-    told = site.tensors.get(name)
-    if told is None:
+    seen = site.tensors.get(name)
+    if seen is None:
         return no("the targets were not seen")
     if found:
-        return _finding(run, site, told, found[1], [first_bad(site)])
-    if big is None and not _is_small(site, told):
+        return _finding(run, site, seen, found[1], [first_bad(site)])
+    if big is None and not _is_small(site, seen):
         return measured("the targets are of an ordinary size")
     trouble = learning_of(run).trouble
-    if trouble is None or not (_is_far(site, name) or _is_small(site, told)):
+    if trouble is None or not (_is_far(site, name) or _is_small(site, seen)):
         return measured("the targets are not of an ordinary size, and it learns")
-    return _finding(run, site, told, trouble.says, [trouble])
+    return _finding(run, site, seen, trouble.says, [trouble])
 
 
-def _is_small(site: Site, told: Told) -> bool:
+def _is_small(site: Site, seen: TensorStatistics) -> bool:
     """Numbers of thousandths and less, while the predictions are spread a hundred times as wide."""
-    spread, guess = number(told.get("std")), number(site.tensors.get("y_pred", {}).get("std"))
+    spread, guess = or_nan(seen.std), or_nan(site.tensors.get("y_pred", UNSEEN).std)
     return 0 < spread < 1 / LARGE and guess > LARGE * spread and math.isfinite(guess)
 
 
@@ -70,21 +70,21 @@ def _is_far(site: Site, name: str) -> bool:
     y, guess = site.tensors[name], site.tensors.get("y_pred")
     if guess is None or name != "y":
         return True
-    half = 0.5 * number(y.get("std"))
-    return abs(number(y.get("mean")) - number(guess.get("mean"))) > half or number(guess.get("std")) < half
+    half = 0.5 * or_nan(y.std)
+    return abs(or_nan(y.mean) - or_nan(guess.mean)) > half or or_nan(guess.std) < half
 
 
-def _finding(run: Run, site: Site, told: Told, sign: str, why: list[Evidence]) -> Finding:
-    mean, low, high = (tell(number(told.get(name))) for name in ("mean", "low", "high"))
+def _finding(run: Run, site: Site, seen: TensorStatistics, sign: str, why: list[Evidence]) -> Finding:
+    mean, low, high = (tell(or_nan(value)) for value in (seen.mean, seen.low, seen.high))
     size = f"around {mean}, from {low} to {high}"
     evidence = [*why, Evidence(f"the targets are {size}", site.batches[-1:])]
     guess = site.tensors.get("y_pred")
-    if guess is not None and math.isfinite(number(guess.get("mean"))):
-        evidence.append(Evidence(f"the predictions are around {tell(number(guess.get('mean')))}", site.batches[-1:]))
+    if guess is not None and math.isfinite(mean_guess := or_nan(guess.mean)):
+        evidence.append(Evidence(f"the predictions are around {tell(mean_guess)}", site.batches[-1:]))
     return Finding(
         cause=f"The targets are not scaled ({size}): {sign}.",
         confidence=sureness(site),
         evidence=(*evidence, progress(run)),
-        remedies=(SCALE, LOG) if number(told.get("low")) > 0 else (SCALE,),
+        remedies=(SCALE, LOG) if or_nan(seen.low) > 0 else (SCALE,),
         where=data_place(site, "y"),
     )

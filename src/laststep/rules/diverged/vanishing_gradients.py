@@ -5,9 +5,10 @@ from __future__ import annotations
 from laststep.analysis.finding import Evidence, Finding, Remedy
 from laststep.analysis.learning.learning import learning_of, steady_site, sureness
 from laststep.analysis.learning.scale import reach
-from laststep.analysis.learning.site import SYMPTOMS, Site, Told, tell
+from laststep.analysis.learning.site import SYMPTOMS, UNSEEN, Site, gradients, tell
 from laststep.analysis.learning.weights import activation_after, faint_in, place_of, pulls_of, usual
 from laststep.analysis.progress import measured, no, progress
+from laststep.record.events.numbers import TensorStatistics
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -71,19 +72,18 @@ def vanishing_gradients(run: Run) -> Answer:
 def _forgets(site: Site) -> str:
     """A recurrent layer over a long series, and a model that gives the same answer for each sample from the start."""
     guess = _first_guess(site)
-    spreads = guess.get("column_stds", [])
-    series = [shape for told in site.inputs.values() if len(shape := told.get("shape", [])) == 3]
+    spreads = guess.column_stds
+    series = [seen.shape for seen in site.inputs.values() if seen.shape is not None and len(seen.shape) == 3]
     same = bool(spreads) and max(spreads) <= 1e-6 * reach(guess)
     if not same or not any(shape[1] >= SERIES for shape in series):
         return ""
-    return next((layer for layer in site.looks[-1].raw["grads"] if "rnn" in layer.lower()), "")
+    return next((layer for layer in gradients(site.readings[-1]) if "rnn" in layer.lower()), "")
 
 
-def _first_guess(site: Site) -> Told:
+def _first_guess(site: Site) -> TensorStatistics:
     """The predictions for the first batch alone: how much they differ from sample to sample."""
-    first = site.batches[0] if site.batches else None
-    alone = first is not None and first.raw["batches"] == 1
-    return dict(first.raw["tensors"].get("y_pred", {})) if first is not None and alone else {}
+    alone = bool(site.batches) and site.batches[0].batches == 1
+    return site.batches[0].tensors.get("y_pred", UNSEEN) if alone else UNSEEN
 
 
 def _through_time(run: Run, site: Site, layer: str) -> Answer:
@@ -109,13 +109,13 @@ def _finding(run: Run, site: Site, pulls: dict[str, float], faint: list[str], tr
     last = next(reversed(pulls))
     told = f"from {last} back to {first} the gradient falls to {tell(pulls[first] / most)} of the largest"
     curve = tuple(pulls.values())
-    small = [layer for layer in faint if 0 < site.looks[0].raw["weights"].get(layer, 0.0)
+    small = [layer for layer in faint if 0 < site.readings[0].weights.get(layer, 0.0)
              < 0.5 * usual(site, layer)]  # fmt: skip
     remedies = (DRAW, NORMALISE) if small else (RELU, NORMALISE)
     return Finding(
         cause=f"The gradients vanish: {len(faint)} of {len(pulls)} layers, up to {begins}, hardly learn.",
         confidence=sureness(site),
-        evidence=(trouble, Evidence(told, site.looks[-1:], curve), progress(run)),
+        evidence=(trouble, Evidence(told, site.readings[-1:], curve), progress(run)),
         remedies=remedies,
         where=place_of(site, begins),
     )

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.learning.frozen import MOST, left_out, mostly_frozen, none_to_train, untracked
 from laststep.analysis.learning.learning import LEARNS, Learning, learning_of
-from laststep.analysis.learning.site import Site, last_site, latest_sites, sites
+from laststep.analysis.learning.site import Site, gradients, last_site, latest_sites, or_nan, sites
 from laststep.analysis.learning.weights import shapes
 from laststep.analysis.progress import measured, no
-from laststep.record.event import Event
+from laststep.record.events.numbers import Applied, Numbers
+from laststep.record.place import Place
 from laststep.record.run import Run
-from laststep.record.torn import entries, number, place
 from laststep.rules.rule import Answer, rule
 
 ENOUGH_STEPS = 20
@@ -54,11 +54,11 @@ def weights_not_updating(run: Run) -> Answer:
 def _cut_off(run: Run, learning: Learning) -> Finding | None:
     """Variables whose gradient was asked for, and of which the loss does not depend."""
     latest = latest_sites(run)
-    reached = {name for site in latest for name in site.variables if name not in site.made.raw["missing"]}
+    reached = {name for site in latest for name in site.variables if name not in site.made.missing}
     for site in latest:
-        missing = site.made.raw["missing"]
+        missing = site.made.missing
         # An output that the loss leaves out is a matter of taste; what lies before an output is not.
-        ends = set(site.made.raw["model"]["outputs"]) if reached else set()
+        ends = set(site.made.model.outputs) if reached else set()
         unused = [name for name in missing if set(name.split("/")[:-1]) & ends]
         lost = [name for name in missing if name not in reached and name not in unused]
         share = _share(site, lost)
@@ -68,7 +68,7 @@ def _cut_off(run: Run, learning: Learning) -> Finding | None:
         part = f"{share:.0%} of the" if share < 0.99 else "nearly all"
         which = "any weight" if whole else f"{words.count(len(lost), 'variable')}, {part} weights"
         layer = _layer_with(site, lost[0])
-        where = site.made.get("cut_at") or (layer if not whole else None) or site.where
+        where = site.made.cut_at or (layer if not whole else None) or site.where
         return Finding(
             cause=f"The loss does not depend on {which}: something between has no gradient.",
             confidence=_sure(whole, learning),
@@ -97,7 +97,7 @@ def _share(site: Site, names: list[str]) -> float:
 
 
 def _layer_with(site: Site, variable: str) -> Place | None:
-    return next((layer.get("where") for layer in site.layers if variable in layer.get("weights", ())), None)
+    return next((layer.where for layer in site.layers if variable in layer.weights), None)
 
 
 def _never_applied(run: Run, learning: Learning) -> Finding | None:
@@ -105,18 +105,18 @@ def _never_applied(run: Run, learning: Learning) -> Finding | None:
     site = last_site(run)
     if site is None:
         return None
-    moved = [look for look in site.looks if look.raw["moved"]]
-    steps = sum(look.raw["step"] - look.raw["since"] for look in moved)
-    if steps < ENOUGH_STEPS or not all(_would_show(look) for look in moved) or _move_elsewhere(run, site):
+    moved = [reading for reading in site.readings if reading.moved]
+    steps = sum(reading.step - reading.since for reading in moved)
+    if steps < ENOUGH_STEPS or not all(_would_show(reading) for reading in moved) or _move_elsewhere(run, site):
         return None
-    applied = run.last("applied")
-    changed = entries(applied.get("variables")) if applied is not None else []
-    others = [str(name) for name in changed if name not in site.variables]
+    applied = run.last(Applied)
+    changed = applied.variables if applied is not None else ()
+    others = [name for name in changed if name not in site.variables]
     says = f"after {steps:,} steps all weights are the same as before, to the bit; their gradients are not 0"
-    told = Evidence(says, (site.looks[0], site.looks[-1]))
+    told = Evidence(says, (site.readings[0], site.readings[-1]))
     other = f"the optimizer changes other variables: {', '.join(others[:3])}"
     more = (Evidence(other, (applied,)),) if others and applied is not None else ()
-    where = (place(applied.get("where")) if others and applied is not None else None) or site.where
+    where = (applied.where if others and applied is not None else None) or site.where
     return Finding(
         cause="Gradients are taken, and no weight is ever changed by them.",
         confidence=Confidence.CERTAIN,
@@ -130,11 +130,12 @@ def _never_applied(run: Run, learning: Learning) -> Finding | None:
 def _move_elsewhere(run: Run, site: Site) -> bool:
     """Here, or in another place where gradients of the same weights are taken."""
     mine = [each for each in sites(run) if set(each.variables) & set(site.variables)]
-    return any(any(look.raw["moved"].values()) for each in mine for look in each.looks)
+    return any(any(reading.moved.values()) for each in mine for reading in each.readings)
 
 
-def _would_show(look: Event) -> bool:
+def _would_show(reading: Numbers) -> bool:
     """The gradient and the learning rate are large enough to move a weight."""
-    grad, weight = (max(look.raw[name].values(), default=0.0) for name in ("grads", "weights"))
-    rate = number(look.get("rate"))
+    grad = max(gradients(reading).values(), default=0.0)
+    weight = max(reading.weights.values(), default=0.0)
+    rate = or_nan(reading.rate)
     return grad > 0 and not rate * grad <= ROUNDED_AWAY * weight
