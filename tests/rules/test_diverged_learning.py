@@ -254,6 +254,21 @@ def test_no_signal_needs_a_test_and_a_model_that_does_not_learn() -> None:
     assert found(same)["no-signal"].confidence is Confidence.CERTAIN
 
 
+@pytest.mark.parametrize(
+    ("p", "confidence", "cause", "says"),
+    [
+        (0.7, Confidence.LIKELY, "do not depend", "finds no dependence of the targets on the inputs (p = 0.70)"),
+        (0.1, Confidence.LIKELY, "do not depend", "finds no dependence of the targets on the inputs (p = 0.10)"),
+        (0.03, Confidence.POSSIBLE, "may not depend", "is inconclusive: p = 0.03, where up to 0.02"),
+    ],
+)
+def test_no_signal_claims_no_more_than_its_test(p: float, confidence: Confidence, cause: str, says: str) -> None:
+    finding = found(trained(FLAT, written(60.0, "dependence", {"site": 1, "rows": 900, "p": p})))["no-signal"]
+    assert finding.confidence is confidence
+    assert cause in finding.cause
+    assert says in finding.evidence[0].says
+
+
 def test_the_last_resort_is_never_ahead_and_never_sure() -> None:
     plain = found(trained(FLAT))
     assert list(plain) == ["loss-not-improving"]

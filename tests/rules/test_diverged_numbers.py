@@ -248,6 +248,9 @@ def test_targets_without_a_link_to_the_inputs_leave_a_finding_possible() -> None
     luck = written(90.0, "dependence", {"site": 2, "rows": 400, "p": 0.6}, "recorder")
     told = found(Run("made-up", events=(*run.events, luck), steps=run.steps))
     assert told["vanishing-gradients"].confidence is Confidence.POSSIBLE
+    unclear = written(90.0, "dependence", {"site": 2, "rows": 400, "p": 0.05}, "recorder")
+    told = found(Run("made-up", events=(*run.events, unclear), steps=run.steps))
+    assert told["vanishing-gradients"].confidence is Confidence.LIKELY
 
 
 def test_a_rate_that_comes_down_at_once_is_too_low_and_one_that_comes_down_late_is_not() -> None:

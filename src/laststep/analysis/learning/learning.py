@@ -24,7 +24,9 @@ HARDLY = 0.05  # the same, where something else is wrong too
 CLEARLY = 0.08  # accuracy above that of always naming the commonest class
 BY_DRAWN_WEIGHTS = 0.3  # the same, of a model that was never trained: classes may lie far apart
 FEWEST_ROWS = 200  # with fewer a weak dependence of the targets on the inputs is not found
-BY_CHANCE = 0.02  # a p above it: what was found is what shuffled targets give too
+# p of the permutation test: up to the first the targets depend on the inputs, from the second on no dependence was
+# found; between them the test decides nothing.
+MAX_P_DEPENDENT, MIN_P_INDEPENDENT = 0.02, 0.1
 
 
 @dataclass(frozen=True)
@@ -154,11 +156,15 @@ def dependence_of(run: Run) -> Dependence | None:
     return tests[-1] if tests else None
 
 
-def depend(test: Dependence) -> bool:
-    return or_nan(test.p) <= BY_CHANCE
+def is_dependent(test: Dependence) -> bool:
+    return or_nan(test.p) <= MAX_P_DEPENDENT
+
+
+def is_independent(test: Dependence) -> bool:
+    return or_nan(test.p) >= MIN_P_INDEPENDENT
 
 
 def sureness(site: Site) -> Confidence:
     """Of a training that fails without a bad number: where targets do not depend on inputs it would fail anyway."""
     test = dependence_of(site.run) if site.bad is None else None
-    return Confidence.LIKELY if test is None or depend(test) else Confidence.POSSIBLE
+    return Confidence.POSSIBLE if test is not None and is_independent(test) else Confidence.LIKELY

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.learning.learning import LEARNS, Learning, depend, dependence_of, learning_of
+from laststep.analysis.learning.learning import (
+    LEARNS,
+    MAX_P_DEPENDENT,
+    MIN_P_INDEPENDENT,
+    Learning,
+    dependence_of,
+    is_dependent,
+    is_independent,
+    learning_of,
+)
 from laststep.analysis.learning.site import Site, last_site
 from laststep.analysis.learning.weights import is_high
 from laststep.analysis.progress import fit_place, measured, no, target_place
+from laststep.record.events.numbers import Dependence
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -24,9 +34,9 @@ def no_signal(run: Run) -> Answer:
         best that any model can do is to always say the same.
 
     How laststep knows
-        The inputs of all steps looked at have one and the same value; or, in a sample of the training data, targets
-        dealt out at random fit the inputs as well as the real ones, and the model, whose weights move, does no better
-        than a constant answer.
+        The inputs of all steps looked at have one and the same value; or a permutation test on a sample of the training
+        data finds no dependence of the targets on the inputs (p of 0.1 or more; from 0.02 to 0.1 it is only POSSIBLE),
+        and the model, whose weights move, does no better than a constant answer.
 
     What to do
         Print a few inputs beside their targets, right before fit. Shuffle inputs and targets with one and the same
@@ -42,19 +52,30 @@ def no_signal(run: Run) -> Answer:
     same = _all_the_same(site)
     if same is not None and learning.verdict != LEARNS:
         return _finding(run, "The inputs are the same for every sample: nothing can be learned from them.",
-                        Evidence(same, site.batches[-1:]), learning, True)  # fmt: skip
+                        Evidence(same, site.batches[-1:]), learning, Confidence.CERTAIN)  # fmt: skip
     test = dependence_of(run)
     if test is None:
         return no("whether targets depend on inputs was not tested")
-    if depend(test):
+    if is_dependent(test):
         return measured(f"the targets depend on the inputs (p = {test.p:.2g} in {test.rows:,} rows)")
     if not (learning.fails or learning.held_out_fails):
         return no("the model learns")
     if any(is_high(site, site.rate(reading)) for reading in site.readings):
         return no("the learning rate is far above the usual: what depends on what is only a first guess")
-    says = f"among {test.rows:,} rows, shuffled targets fit the inputs as well as the real ones"
-    cause = "The targets do not depend on the inputs: there is nothing to learn."
-    return _finding(run, cause, Evidence(f"{says} (p = {test.p:.2f})", (test,)), learning, False)
+    return _by_test(run, test, learning)
+
+
+def _by_test(run: Run, test: Dependence, learning: Learning) -> Finding:
+    if is_independent(test):
+        cause = "The targets do not depend on the inputs: there is nothing to learn."
+        says = f"a permutation test on {test.rows:,} rows finds no dependence of the targets on the inputs"
+        return _finding(run, cause, Evidence(f"{says} (p = {test.p:.2f})", (test,)), learning, Confidence.LIKELY)
+    cause = "The targets may not depend on the inputs: a test finds a weak dependence at best."
+    says = (
+        f"a permutation test on {test.rows:,} rows is inconclusive: p = {test.p:.2g}, where up to {MAX_P_DEPENDENT:g}"
+    )
+    says += f" means dependence and {MIN_P_INDEPENDENT:g} or more none"
+    return _finding(run, cause, Evidence(says, (test,)), learning, Confidence.POSSIBLE)
 
 
 def _all_the_same(site: Site) -> str | None:
@@ -66,13 +87,14 @@ def _all_the_same(site: Site) -> str | None:
     return f"in {batches:,} batches looked at, every value of the inputs is {words.value(ranges[0][0])}"
 
 
-def _finding(run: Run, cause: str, seen: Evidence, learning: Learning, sure: bool) -> Finding:
+def _finding(run: Run, cause: str, seen: Evidence, learning: Learning, confidence: Confidence) -> Finding:
     does = "Look at a few inputs beside their targets, as fit gets them"
-    trial = {"targets": "made up", "says": "Targets made up out of the inputs in place of the given ones"}
+    made_up = {"targets": "made up", "says": "Targets made up out of the inputs in place of the given ones"}
+    trial = None if confidence is Confidence.CERTAIN else made_up
     return Finding(
         cause=cause,
-        confidence=Confidence.CERTAIN if sure else Confidence.LIKELY,
+        confidence=confidence,
         evidence=(seen, *learning.evidence),
-        remedies=(Remedy(does, "print(x[:3], y[:3])", fit_place(run), safe=True, trial=None if sure else trial),),
+        remedies=(Remedy(does, "print(x[:3], y[:3])", fit_place(run), safe=True, trial=trial),),
         where=target_place(run),
     )
