@@ -9,7 +9,7 @@ import pytest
 
 from laststep.analysis.finding import Confidence, Finding
 from laststep.analysis.learning.learning import FAILS, LEARNS, UNKNOWN, learning_of
-from laststep.analysis.learning.site import are_rivals
+from laststep.analysis.learning.site import trains_in_turns
 from laststep.record.event import Event
 from laststep.record.place import Place
 from laststep.record.run import Run
@@ -28,8 +28,8 @@ NAMES = ["dense/kernel", "dense/bias", "dense_1/kernel"]
 
 def trained(losses: list[float] = FALLS, *more: Event, **changes: Any) -> Run:
     """A fit of eight epochs of 40 steps: one sigmoid unit, labels 0 and 1, and what is changed of it."""
-    told = {"name": "binary_crossentropy", "from_logits": None, "y_shape": [None, 1], "y_pred_shape": [None, 1]}
-    told |= {"made_by": "Sigmoid", "y_pred_dtype": "float32"} | changes.pop("loss", {})
+    loss = {"name": "binary_crossentropy", "from_logits": None, "y_shape": [None, 1], "y_pred_shape": [None, 1]}
+    loss |= {"made_by": "Sigmoid", "y_pred_dtype": "float32"} | changes.pop("loss", {})
     unit = {"name": "last", "class": "Dense", "activation": "sigmoid", "units": 1, "where": LAYER}
     unit |= changes.pop("layer", {})
     tensors = {"x": INPUTS, "y": BITS, "y_pred": CHANCES} | changes.pop("tensors", {})
@@ -37,7 +37,7 @@ def trained(losses: list[float] = FALLS, *more: Event, **changes: Any) -> Run:
     numbers |= changes.pop("numbers", {})
     fit = {"id": 1, "new_model": True, "epochs": len(losses), "where": HERE, "model": {"parameters": 9, "trainable": 9}}
     fit |= changes.pop("fit", {})
-    site = {"site": 1, "where": HERE, "missing": [], "losses": [told], "model": {"layers": [unit], "outputs": ["last"]}}
+    site = {"site": 1, "where": HERE, "missing": [], "losses": [loss], "model": {"layers": [unit], "outputs": ["last"]}}
     site |= {"variables": [{"name": name, "shape": [4, 2]} for name in NAMES]} | changes.pop("site", {})
     metrics, batches = changes.pop("metrics", [{}] * len(losses)), changes.pop("batches", 40)
     assert not changes, changes
@@ -47,8 +47,8 @@ def trained(losses: list[float] = FALLS, *more: Event, **changes: Any) -> Run:
                for n in range(16)]  # fmt: skip
     events += [written(30.0, "batch", {"site": 1, "batches": 16, "tensors": tensors})]
     events += [written(40.0 + n, "epoch", {"fit": 1, "epoch": n, "batches": batches,
-                                           "metrics": {"loss": loss} | metrics[n]})
-               for n, loss in enumerate(losses)]  # fmt: skip
+                                           "metrics": {"loss": value} | metrics[n]})
+               for n, value in enumerate(losses)]  # fmt: skip
     events += [written(90.0, "fit-end", {"id": 1, "epoch": len(losses) - 1}), written(99.0, "end", {"code": 0}), *more]
     return Run("made-up", tuple(sorted(events, key=lambda event: event.time)))
 
@@ -225,19 +225,19 @@ def test_a_model_that_has_nothing_to_train_is_named() -> None:
     assert first(frozen) == "weights-not-updating"
     assert "frozen" in found(frozen)["weights-not-updating"].cause
     unknown = trained(FLAT, said, fit={"model": {"parameters": 0, "trainable": 0}})
-    assert "knows of no weights" in found(unknown)["weights-not-updating"].cause
+    assert "tracks no weights" in found(unknown)["weights-not-updating"].cause
 
 
-def test_a_stale_value_is_named_unless_it_was_traced_anew() -> None:
-    told = {"name": "self.beta", "file": "/home/me/train.py", "line": 8, "before": 0.0, "now": 0.2, "step": 40}
-    run = trained(FALLS, written(50.0, "stale", told))
+def test_a_stale_value_is_named_unless_it_was_traced_again() -> None:
+    stale = {"name": "self.beta", "file": "/home/me/train.py", "line": 8, "before": 0.0, "now": 0.2, "step": 40}
+    run = trained(FALLS, written(50.0, "stale", stale))
     assert first(run) == "stale-function-state"
     assert found(run)["stale-function-state"].where == Place("/home/me/train.py", 8)
-    counted = written(50.0, "stale", told | {"before": 2, "now": 2, "written": True})
-    assert "only while it is traced" in found(trained(FALLS, counted))["stale-function-state"].cause
+    counted = written(50.0, "stale", stale | {"before": 2, "now": 2, "written": True})
+    assert "only during tracing" in found(trained(FALLS, counted))["stale-function-state"].cause
     again = written(51.0, "gradients", {"site": 2})
-    assert first(trained(FALLS, written(50.0, "stale", told), again)) == "healthy"
-    assert first(trained(FALLS, written(50.0, "stale", told | {"now": 0.0}))) == "healthy"
+    assert first(trained(FALLS, written(50.0, "stale", stale), again)) == "healthy"
+    assert first(trained(FALLS, written(50.0, "stale", stale | {"now": 0.0}))) == "healthy"
 
 
 def test_no_signal_needs_a_test_and_a_model_that_does_not_learn() -> None:
@@ -269,7 +269,7 @@ def test_no_signal_claims_no_more_than_its_test(p: float, confidence: Confidence
     assert says in finding.evidence[0].says
 
 
-def test_the_last_resort_is_never_ahead_and_never_sure() -> None:
+def test_loss_not_improving_is_never_first_and_never_certain() -> None:
     plain = found(trained(FLAT))
     assert list(plain) == ["loss-not-improving"]
     assert plain["loss-not-improving"].confidence is Confidence.LIKELY
@@ -287,13 +287,13 @@ def test_models_trained_in_turns_need_no_falling_loss() -> None:
         written(4.1 + n, "numbers", {"site": 2, "step": n, "loss": 0.7, "moved": {"judge": 0.1}}) for n in range(9)
     ]
     run = trained(FLAT, *other)
-    assert are_rivals(run)
+    assert trains_in_turns(run)
     assert first(run) == "healthy"
 
 
 CURVES: dict[str, tuple[list[float], dict[str, Any], str]] = {
     "falls": (FALLS, {}, LEARNS),
-    "no better than a constant answer": (FLAT, {}, FAILS),
+    "no better than a constant prediction": (FLAT, {}, FAILS),
     "starts low, from saved weights": ([0.05, 0.05, 0.05, 0.05, 0.05, 0.05], {}, LEARNS),
     "a plateau, then it falls": ([0.70, 0.70, 0.69, 0.69, 0.66, 0.64], {}, UNKNOWN),
     "rises": ([0.5, 0.6, 0.7, 0.8, 0.9, 1.0], {"loss": {"name": "mine"}}, UNKNOWN),
@@ -338,7 +338,7 @@ def test_a_model_most_of_which_is_frozen_and_that_learns_nothing() -> None:
     assert first(trained(FALLS, fit=frozen)) == "healthy"
 
 
-def test_gradients_missing_for_most_weights_where_little_is_learnt() -> None:
+def test_gradients_missing_for_most_weights_where_little_is_learned() -> None:
     missing = {"missing": ["dense/kernel", "dense/bias"]}
     little = [0.69, 0.6, 0.59, 0.585, 0.584, 0.584, 0.583, 0.583]
     finding = found(trained(little, site=missing))["weights-not-updating"]

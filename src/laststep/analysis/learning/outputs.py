@@ -1,4 +1,4 @@
-"""What met in a loss: its targets, the predictions, the last layer that made them."""
+"""What a loss compares: its targets, the predictions, the last layer that makes them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ OPS = {
     **{"Softmax": "softmax", "Sigmoid": "sigmoid", "Relu": "relu", "Tanh": "tanh"},
     **dict.fromkeys(("BiasAdd", "MatMul", "AddV2", "Add", "Conv1D", "Conv2D", "Conv3D", "BatchMatMulV2"), "linear"),
 }
-HIDDEN = ("", "PartitionedCall", "StatefulPartitionedCall")  # what made the output is hidden: ask the layer
+UNKNOWN_OPS = ("", "PartitionedCall", "StatefulPartitionedCall")  # then the activation is taken from the layer
 ACTIVATIONS = {"softmax", "sigmoid", "relu", "tanh", "linear"}
 
 
 @dataclass(frozen=True)
 class Output:
-    """A loss that compared predictions with targets: its kind, the last layer, what was seen of both."""
+    """A loss that compares predictions with targets: its kind, the last layer, statistics of both."""
 
     site: Site
     loss: str
@@ -37,10 +37,10 @@ class Output:
     units: int | None
     layer: Layer  # without a name where it is not known
     y: TensorStatistics
-    said: TensorStatistics
+    y_pred: TensorStatistics
     y_shape: Shape = ()
-    said_shape: Shape = ()
-    said_dtype: str = ""
+    y_pred_shape: Shape = ()
+    y_pred_dtype: str = ""
 
     @property
     def kind(self) -> str:
@@ -49,17 +49,17 @@ class Output:
         return next((kind for kind, names in kinds.items() if plain in names), "")
 
     @property
-    def is_tensorflows(self) -> bool:
-        """The operation itself, which takes what it is given: Keras's losses look behind a softmax."""
+    def is_tensorflow_op(self) -> bool:
+        """An operation of TensorFlow, unlike Keras's losses, does not recover the logits before a softmax."""
         return plain_name(self.loss).endswith("withlogits")
 
     @property
     def events(self) -> tuple[Event, ...]:
-        return (self.site.made, *self.site.batches[-1:])
+        return (self.site.gradients, *self.site.batches[-1:])
 
     @property
-    def named(self) -> str:
-        """The last layer as the user knows it."""
+    def layer_name(self) -> str:
+        """The last layer, by its name where that is known."""
         return f"the last layer ({self.layer.name})" if self.layer.name else "the last layer"
 
 
@@ -68,7 +68,7 @@ def plain_name(loss: str) -> str:
 
 
 def outputs(run: Run) -> list[Output]:
-    """Of each site that ran last under its name, each loss with what it compared."""
+    """Each loss of the latest sites, with what it compares."""
     return [output for site in latest_sites(run) for output in outputs_of(site)]
 
 
@@ -76,7 +76,7 @@ def outputs_of(site: Site) -> list[Output]:
     return [_output(site, at, call, *_compared(site, at)) for at, call in enumerate(site.losses)]
 
 
-def _output(site: Site, at: int, call: LossCall, y: TensorStatistics, said: TensorStatistics) -> Output:
+def _output(site: Site, at: int, call: LossCall, y: TensorStatistics, y_pred: TensorStatistics) -> Output:
     units = call.y_pred_shape[-1] if call.y_pred_shape else None
     layer = _layer_of(site, at, units)
     return Output(
@@ -87,15 +87,15 @@ def _output(site: Site, at: int, call: LossCall, y: TensorStatistics, said: Tens
         units=units,
         layer=layer,
         y=y,
-        said=said,
+        y_pred=y_pred,
         y_shape=call.y_shape,
-        said_shape=call.y_pred_shape,
-        said_dtype=call.y_pred_dtype,
+        y_pred_shape=call.y_pred_shape,
+        y_pred_dtype=call.y_pred_dtype,
     )
 
 
 def _compared(site: Site, at: int) -> tuple[TensorStatistics, TensorStatistics]:
-    """The targets and predictions of this loss: its own where each has some, the only ones for the last of several."""
+    """The targets and predictions of this loss; a single pair for several losses belongs to the last one."""
     targets, predictions = _numbered(site.tensors, "y"), _numbered(site.tensors, "y_pred")
     if len(targets) == len(site.losses):
         return targets[at], predictions[at] if len(predictions) == len(targets) else UNSEEN
@@ -113,17 +113,17 @@ def _numbered(tensors: Mapping[str, TensorStatistics], role: str) -> list[Tensor
 
 
 def _activation(made_by: str, layer: Layer) -> str:
-    if made_by not in HIDDEN:
+    if made_by not in UNKNOWN_OPS:
         return OPS.get(made_by, "")
     return layer.activation if layer.activation in ACTIVATIONS else ""
 
 
 def _layer_of(site: Site, at: int, units: int | None) -> Layer:
-    """The layer that makes this output: by its name, or the last with as many units."""
-    names = site.made.model.outputs
-    named = names[at] if at < len(names) and len(names) == len(site.losses) else None
-    layer = next((each for each in site.layers if each.name == named), None)
+    """The layer that makes this output: by its name, or the last with that many units."""
+    names = site.gradients.model.outputs
+    name = names[at] if at < len(names) and len(names) == len(site.losses) else None
+    layer = next((each for each in site.layers if each.name == name), None)
     if layer is not None and layer.activation:
         return layer
-    fitting = [each for each in site.layers if units is not None and units in (each.units, each.filters)]
-    return fitting[-1] if fitting else Layer()
+    matching = [each for each in site.layers if units is not None and units in (each.units, each.filters)]
+    return matching[-1] if matching else Layer()

@@ -1,4 +1,4 @@
-"""What always giving the same answer would reach: its loss, how often it is right. NaN where that is not known."""
+"""Baseline: the loss and accuracy of the best constant prediction. NaN where they are not known."""
 
 from __future__ import annotations
 
@@ -12,34 +12,35 @@ from laststep.analysis.learning.site import UNSEEN, Site, or_nan
 from laststep.record.events.numbers import TensorStatistics
 
 ABSOLUTE = {"meanabsoluteerror", "mae"}
-NORMAL, ROUGH = 0.8, 0.25  # mean distance from the middle, in spreads; of another distribution up to a quarter more
-SURELY_SEEN = 20  # targets for each unit: with fewer there may be classes that nobody saw
+NORMAL_DEVIATION = 0.8  # mean absolute deviation of a normal distribution, in standard deviations
+MAE_SLACK = 0.25  # how much larger it may be for another distribution, as a share of it
+MIN_TARGETS_PER_UNIT = 20  # with fewer, a class may not have been seen yet
 
 
 @dataclass(frozen=True)
-class Constant:
-    """The best of all constant answers."""
+class Baseline:
+    """The best constant prediction."""
 
     loss: float = math.nan
-    right: float = math.nan  # the share of samples of the commonest class
-    rough: float = 0.0  # how far above this the loss may lie, as a part of it: the distribution is not known
-    doubt: float = 0.0  # how far off it may be at all
-    squared: float = math.nan  # its squared error, for a loss of the program's own: that may be one
+    accuracy: float = math.nan  # the share of the most frequent class
+    slack: float = 0.0  # how far the true value may lie above `loss`, as a share of it: the distribution is not known
+    error: float = 0.0  # how far off `loss` may be in either direction, as a share of it
+    squared_error: float = math.nan  # only for a custom loss, which may be a squared error
 
 
-def constant_of(site: Site) -> Constant:
-    """Of a site with one loss: a sum of several has no yardstick."""
+def baseline_of(site: Site) -> Baseline:
+    """Of a site with one loss; a sum of several cannot be compared with anything."""
     found = outputs_of(site)
     if not found:
         y = site.tensors.get("y", UNSEEN)
         spread = math.nan if y.whole else or_nan(y.std)
-        return Constant(squared=spread * spread or math.nan)
+        return Baseline(squared_error=spread * spread or math.nan)
     if len(found) > 1 or found[0].y == UNSEEN:
-        return Constant()
+        return Baseline()
     weighted = any(name.startswith("sample_weight") for name in site.tensors)  # then the loss has another scale
-    rough = ROUGH if plain_name(found[0].loss) in ABSOLUTE else 0.0
+    slack = MAE_SLACK if plain_name(found[0].loss) in ABSOLUTE else 0.0
     loss = math.nan if weighted else _loss(found[0])
-    return Constant(loss, _right(found[0]), rough, rough + _doubt(found[0]))
+    return Baseline(loss, _accuracy(found[0]), slack, slack + _relative_error(found[0]))
 
 
 def _loss(output: Output) -> float:
@@ -48,43 +49,43 @@ def _loss(output: Output) -> float:
     spreads = y.column_stds or (or_nan(y.std),)
     if "focal" in name:
         return math.nan
-    if output.kind == "binary" and _are_shares(y):
+    if output.kind == "binary" and _are_probabilities(y):
         return statistics.fmean(_entropy((mean, 1 - mean)) for mean in means)
-    if output.kind == "categorical" and _are_shares(y) and sum(means) > 0:  # rows of several classes sum to more than 1
+    if output.kind == "categorical" and _are_probabilities(y) and sum(means) > 0:  # multi-hot rows sum to more than 1
         return sum(means) * _entropy(mean / sum(means) for mean in means)
     if output.kind == "sparse" and _classes(output) > 1:
         return math.log(_classes(output))
     if name in SQUARED:
         return statistics.fmean(spread * spread for spread in spreads)
-    return NORMAL * statistics.fmean(spreads) if name in ABSOLUTE else math.nan
+    return NORMAL_DEVIATION * statistics.fmean(spreads) if name in ABSOLUTE else math.nan
 
 
 def _classes(output: Output) -> int:
-    """As many as there are labels; as there are units where there are too many labels, or too few were seen."""
+    """The number of distinct labels; of units where too many labels are distinct, or too few were seen."""
     seen, units = len(output.y.distinct), output.units or 0
     if not output.y.whole:
         return 0
-    return seen if seen and output.y.values >= SURELY_SEEN * units else max(seen, units)
+    return seen if seen and output.y.values >= MIN_TARGETS_PER_UNIT * units else max(seen, units)
 
 
-def _right(output: Output) -> float:
+def _accuracy(output: Output) -> float:
     y, mean = output.y, or_nan(output.y.mean)
     if output.kind == "categorical" and y.column_means:
         return max(y.column_means)
-    if _are_shares(y) and (output.kind == "binary" or y.distinct == (0.0, 1.0)):
+    if _are_probabilities(y) and (output.kind == "binary" or y.distinct == (0.0, 1.0)):
         return max(mean, 1 - mean)
     return 1 / _classes(output) if output.kind == "sparse" and _classes(output) > 1 else math.nan
 
 
-def _doubt(output: Output) -> float:
-    """The spread of the targets is known from some of the rows: two standard errors."""
+def _relative_error(output: Output) -> float:
+    """Two standard errors of the targets' variance, which is estimated from a sample of the rows."""
     if output.kind != "regression":
         return 0.0
     columns = max(1, len(output.y.column_stds))
     return 2 * math.sqrt(2 * columns / max(output.y.values, 32))
 
 
-def _are_shares(y: TensorStatistics) -> bool:
+def _are_probabilities(y: TensorStatistics) -> bool:
     return or_nan(y.low) >= 0 and or_nan(y.high) <= 1
 
 
