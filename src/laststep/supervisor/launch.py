@@ -160,7 +160,7 @@ class Supervisor:
         if self._watcher is not None:
             self._watcher.stop()
             tree = self._watcher.tree
-            disks = [entry["path"] for entry in self._watcher.last.get("disks", [])] or disks
+            disks = self._watcher.disks or disks
         if self._autopsy is not None:
             self._autopsy.after(tree, disks)
         if not any(self.folder.glob("recorder.*.jsonl")):

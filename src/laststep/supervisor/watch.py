@@ -24,6 +24,7 @@ SHORT = 0.75  # of the limit
 TREE_EVERY = 5.0
 SHARE_EVERY = 20.0
 DISK_EVERY = 5.0
+MOST_DISKS = 8
 MOST_SHARE_SECONDS = 0.05  # asking for a share that takes longer than this is not asked again
 
 
@@ -47,8 +48,8 @@ class Watcher:
         self._next_tree = self._next_disk = 0.0
         self._next_share = time.monotonic() + 3.0
         self._last_cpu: tuple[float, float] | None = None
-        self.last: dict[str, Any] = {}
-        self.at_sample: list[Callable[[dict[str, Any]], None]] = []  # who else looks at each sample
+        self.disks: list[str] = []  # the folders whose disks were last measured
+        self.at_sample: list[Callable[[dict[str, Any]], None]] = []  # who else is given each sample
         self.name = ""  # of the program, which may have replaced itself by another (exec)
         self._thread = threading.Thread(target=self._watch, name="laststep-watch", daemon=True)
 
@@ -63,8 +64,8 @@ class Watcher:
         while not self._stop.is_set():
             sample = self.sample()
             self._samples.write(sample)
-            for look in self.at_sample:
-                attempt(look, sample)
+            for see in self.at_sample:
+                attempt(see, sample)
             self._stop.wait(EVERY_WHEN_SHORT if is_short(decode_sample(sample)) else EVERY)
 
     def sample(self) -> dict[str, Any]:
@@ -88,7 +89,6 @@ class Watcher:
         if group:
             sample["group"] = group
         self._add_rare(sample, now)
-        self.last = sample
         return sample
 
     def _cpu(self, now: float) -> float | None:
@@ -114,9 +114,10 @@ class Watcher:
             sample["faults"] = host.major_faults(self.pid)
             sample["queue"] = host.queueing(self.pid)
             sample["others"] = encode(self._others.see(now, self.pid, self.tree))
-            self._folders |= set(list(host.folders_written_to(self.pid))[:8])
-            disks = [host.disk(folder) for folder in sorted(self._folders)[:8]]
-            sample["disks"] = [entry for entry in disks if entry]
+            self._folders |= set(list(host.folders_written_to(self.pid))[:MOST_DISKS])
+            disks = {folder: host.disk(folder) for folder in sorted(self._folders)[:MOST_DISKS]}
+            self.disks = [folder for folder, disk in disks.items() if disk]
+            sample["disks"] = [disk for disk in disks.values() if disk]
             gpus = self._gpus.read()
             if gpus:
                 sample["gpus"] = gpus
