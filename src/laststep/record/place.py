@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 # Any Python's standard library and packages: the record may come from another machine.
 _INSTALLED = re.compile(
@@ -21,6 +21,8 @@ _WITHOUT_FILE = ("<ipython-input", "<string>")  # of what has no file, only this
 class Place(Mapping[str, Any]):  # TRANSITION: a Mapping until all readers are typed
     """A line, and whether it belongs to the user's own program; None where the record does not say."""
 
+    SPARSE: ClassVar[tuple[str, ...]] = ("text", "function", "is_users")
+
     file: str
     line: int
     text: str = ""
@@ -35,6 +37,13 @@ class Place(Mapping[str, Any]):  # TRANSITION: a Mapping until all readers are t
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+def placed(where: Place | Mapping[str, Any] | None) -> Place | None:  # TRANSITION: until findings hold a Place
+    if isinstance(where, Place) or not where:
+        return where if isinstance(where, Place) else None
+    text, function = str(where.get("text") or ""), str(where.get("function") or "")
+    return Place(str(where.get("file", "?")), int(where.get("line") or 0), text, function)
 
 
 def is_installed(file: str) -> bool:

@@ -13,6 +13,8 @@ from laststep.record.decode import key
 class HostMemory:
     """The machine's memory, in bytes."""
 
+    SPARSE: ClassVar[tuple[str, ...]] = ("available",)
+
     total: int = 0  # 0 where it is not known
     available: int | None = None
     swap_total: int = 0
@@ -22,6 +24,8 @@ class HostMemory:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryGroup:
     """A memory control group, in bytes; None for what this kernel does not have."""
+
+    SPARSE: ClassVar[tuple[str, ...]] = ("group", "limit", "peak", "swap", "cache", "kills", "hits")
 
     group: str = ""  # its folder; not in samples, which hold the tightest group only
     used: int = 0
@@ -36,6 +40,8 @@ class MemoryGroup:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pressure:
     """Pressure stall information: per cent of the last ten seconds in which some task waited for it."""
+
+    SPARSE: ClassVar[tuple[str, ...]] = ("memory", "io", "cpu")
 
     memory: float | None = None
     io: float | None = None
@@ -63,6 +69,8 @@ class GpuHolder:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuState:
     """One GPU by NVML; None for what could not be read."""
+
+    SPARSE: ClassVar[tuple[str, ...]] = ("used", "total", "busy", "celsius", "error", "capability")
 
     gpu: int = 0  # its index
     used: int | None = None  # bytes
@@ -109,6 +117,10 @@ class LastBeat:
 class Sample(Mapping[str, Any]):  # TRANSITION: a Mapping until all readers are typed
     """One measurement from outside, about one a second; what is measured less often is None or empty in between."""
 
+    SPARSE: ClassVar[tuple[str, ...]] = (
+        *("cpu", "inside", "cpu_limit", "cpu_seconds", "group", "pss", "pressure", "files", "threads", "faults"),
+        *("queue", "others", "disks", "gpus"),
+    )
     NOT_ON_DISK: ClassVar[tuple[str, ...]] = ("raw",)  # TRANSITION
 
     time: float = field(metadata=key("t"))

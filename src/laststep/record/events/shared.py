@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from laststep.record.decode import Scalar, key
 from laststep.record.place import Place
@@ -12,6 +13,8 @@ from laststep.record.place import Place
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
     """One frame of a Python stack."""
+
+    SPARSE: ClassVar[tuple[str, ...]] = ("line", "text", "is_users", "generator", "counters")
 
     file: str = ""
     line: int = 0  # 0 where the interpreter did not know it

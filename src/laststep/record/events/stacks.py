@@ -16,6 +16,8 @@ from laststep.record.sample import HostMemory, Pressure
 class Task:
     """A thread or process as the kernel sees it: its state, and the system call that it is blocked in."""
 
+    SPARSE: ClassVar[tuple[str, ...]] = ("state", "call", "on", "wakes")
+
     name: str = ""
     state: str = ""  # the kernel's letter: R, S, D, T …; "" where it could not be read
     call: str = ""  # futex, read, sleep …; "" where it runs, or for a call without a name here
