@@ -12,7 +12,7 @@ from typing import Any
 from laststep.profile.layers import PIPELINE, SUFFIX, Layers, op_type, tree
 from laststep.profile.trace import Span, Taken, Trace
 from laststep.record.event import Event
-from laststep.text import size
+from laststep.text import format_size
 
 MUCH = 0.2
 SHARES = ("input", "compute", "host", "idle")
@@ -226,7 +226,7 @@ def _memory_note(memory: list[Taken], peak: int, on_device: bool) -> str:
     if not memory:
         return "Memory: no allocation is in the trace (of a CPU's, only those from 256 KB on, and with oneDNN, are)."
     less = "" if on_device else " (smaller ones than 256 KB are not in a CPU's trace)"
-    return f"Memory is what ops asked for{less}; in use at most: {size(peak)}."
+    return f"Memory is what ops asked for{less}; in use at most: {format_size(peak)}."
 
 
 def _notes(trace: Trace, done: Event, count: int) -> Iterable[str]:

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from laststep import text as words
 from laststep.analysis.finding import Diagnosis
 from laststep.record.follow import Live
+from laststep.record.place import placed
 from laststep.record.run import Fit, Run
 from laststep.record.steps import Now, Step
 from laststep.reports.terminal import what_happened
 from laststep.rules.rule import all_rules
+from laststep.text import format_duration, format_place, format_value
 
 RECENT = 512  # steps that tell what is usual
 LATEST = 5  # steps that tell what is now
@@ -194,7 +195,7 @@ def _phase(run: Run, live: Live, moved: float, at: float) -> str:
     leaving = run.last("exiting") or error
     if leaving is not None:
         told = f"leaving after {str(error.get('type')).rpartition('.')[2]}" if error is not None else "leaving"
-        return told + (f" for {words.span(at - leaving.time)}" if at - leaving.time > 1 else "")
+        return told + (f" for {format_duration(at - leaving.time)}" if at - leaving.time > 1 else "")
     now = live.now or run.now
     if now is None and (run.steps or live.step):
         now = Now("step", 0, 0.0)  # a loop that tells its steps and nothing else
@@ -212,12 +213,12 @@ def _since(now: Now, live: Live, moved: float, at: float) -> str:
     """For how long, and what is unusual about it."""
     beat = live.beat
     if beat is not None and at - beat.time > QUIET:
-        return f", no sign of life for {words.span(at - beat.time)}: stopped, or Python's lock is held"
+        return f", no sign of life for {format_duration(at - beat.time)}: stopped, or Python's lock is held"
     if beat is not None and beat.waiting > LONG_WAIT:
-        return f", waiting for data for {words.span(beat.waiting + max(0.0, at - beat.time))}"
+        return f", waiting for data for {format_duration(beat.waiting + max(0.0, at - beat.time))}"
     if now.phase == "step":
-        return f", no step for {words.span(at - moved)}" if at - moved > QUIET else ""
-    return f" for {words.span(at - now.time)}" if at - now.time > 1 else ""
+        return f", no step for {format_duration(at - moved)}" if at - moved > QUIET else ""
+    return f" for {format_duration(at - now.time)}" if at - now.time > 1 else ""
 
 
 def _findings(diagnosis: Diagnosis) -> tuple[Told, ...]:
@@ -226,7 +227,7 @@ def _findings(diagnosis: Diagnosis) -> tuple[Told, ...]:
     known = all_rules().get(found[0].rule) if found else None
     echoes = known.outranks if known else ()
     return tuple(
-        Told(one.rule, one.confidence.name, one.cause, words.place(one.where, diagnosis.run.cwd))
+        Told(one.rule, one.confidence.name, one.cause, format_place(placed(one.where), diagnosis.run.cwd))
         for one in found
         if one.rule not in echoes
     )
@@ -320,20 +321,20 @@ def _losses(fit: Fit | None, steps: Sequence[Step]) -> dict[str, Any]:
     epochs = fit.epochs if fit else ()
     metrics = epochs[-1].get("metrics") if epochs else None
     if isinstance(metrics, dict):
-        told["metrics"] = tuple((str(name), words.value(value)) for name, value in metrics.items())
+        told["metrics"] = tuple((str(name), format_value(value)) for name, value in metrics.items())
         told["metrics_epoch"] = int(epochs[-1].get("epoch", 0)) + 1
     known = [step for step in steps[:: max(1, len(steps) // MOST_POINTS)] if number(step.loss) is not None]
     if not known:
         by_epoch = [_table(event.get("metrics")).get("loss") for event in epochs]
         curve = tuple(value for value in map(number, by_epoch) if value is not None)
-        return told | ({"loss": f"{words.value(curve[-1])} (epoch)", "loss_curve": curve} if curve else {})
+        return told | ({"loss": f"{format_value(curve[-1])} (epoch)", "loss_curve": curve} if curve else {})
     last = next(step for step in reversed(steps) if number(step.loss) is not None)
     told["loss_curve"] = tuple(step.loss for step in known)
-    told["loss"] = words.value(last.loss)
+    told["loss"] = format_value(last.loss)
     if math.isinf(steps[-1].loss):
-        told["loss"] = f"infinite; before that {words.value(last.loss)}"
+        told["loss"] = f"infinite; before that {format_value(last.loss)}"
     elif steps[-1].number - last.number > 64:  # of a loop of its own only every eighth is read
-        told["loss"] = f"not a number since step {last.number + 1:,}; before that {words.value(last.loss)}"
+        told["loss"] = f"not a number since step {last.number + 1:,}; before that {format_value(last.loss)}"
     return told
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-from laststep import text as words
 from laststep.reports.figures import OLD, Told, View
 from laststep.reports.sheet import Sheet
+from laststep.text import format_duration, format_short_duration, format_size
 
 
 def line(view: View, sheet: Sheet) -> str:
@@ -17,14 +17,14 @@ def line(view: View, sheet: Sheet) -> str:
         "epoch": _pair(view.epoch, view.epochs),
         "batch": _pair(view.batch, view.batches),
         "step": "-" if view.step is None else str(view.step),
-        "step_time": "-" if view.step_now is None else words.brief(view.step_now),
+        "step_time": "-" if view.step_now is None else format_short_duration(view.step_now),
         "data_wait": "-" if view.wait_share is None else f"{view.wait_share:.0%}",
         "loss": "-" if view.loss is None else _one_word(view.loss),
-        "memory": "-" if view.memory is None or old else words.size(view.memory),
+        "memory": "-" if view.memory is None or old else format_size(view.memory),
         "of_limit" if view.limit_of == "limit" else "of_machine": _share(None if old else view.taken, view.limit),
         "cpu": "-" if view.cpu is None else f"{view.cpu:.1f}",
         **{f"gpu{gpu.number}": "-" if gpu.busy is None else f"{gpu.busy:.0f}%" for gpu in view.gpus},
-        "left": "-" if view.left is None else words.span(view.left),
+        "left": "-" if view.left is None else format_duration(view.left),
     }
     pairs = " ".join(f"{name}={value.replace(' ', '')}" for name, value in told.items() if view.alive or value != "-")
     now = f' now="{view.phase}"' if view.alive else ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from laststep import text as words
 from laststep.reports.figures import OLD, Gpu, Told, View
 from laststep.reports.sheet import (
     BOLD,
@@ -23,6 +22,7 @@ from laststep.reports.sheet import (
     wrapped,
 )
 from laststep.reports.terminal import OUTCOME_COLOURS
+from laststep.text import format_duration, format_short_duration, format_size
 
 CURVE_AT = 44  # the column at which curves begin
 LEAST_CURVE = 8
@@ -75,7 +75,7 @@ def state_of(view: View) -> tuple[str, str]:
         verb = {"stopped": "stopped early"}.get(view.outcome, view.outcome)
         return f"{verb} after {took}", OUTCOME_COLOURS.get(view.outcome, CYAN)
     if view.stuck is not None:
-        return f"stuck for {words.span(view.stuck)}", RED
+        return f"stuck for {format_duration(view.stuck)}", RED
     return f"running for {took}", OUTCOME_COLOURS["running"]
 
 
@@ -83,7 +83,7 @@ def _progress(view: View, sheet: Sheet) -> None:
     sheet.label("Progress", (_fitting(_pieces(view), sheet.room), ""))
     if view.done is not None:
         about = "at least" if view.left_at_least else "about"
-        told = f" {view.done:4.0%}" + (f", {about} {words.span(view.left)} left" if view.left is not None else "")
+        told = f" {view.done:4.0%}" + (f", {about} {format_duration(view.left)} left" if view.left is not None else "")
         sheet.label("", *_bar(view.done, _beside(told, sheet), GREEN), (told, ""), rank=1)
     if not view.alive:
         for position, line in enumerate(wrapped(view.end, sheet.room)[:2]):
@@ -124,7 +124,7 @@ def _bar(share: float, width: int, colour: str) -> list[Part]:
 def _steps(view: View, sheet: Sheet) -> None:
     told, slow, top = UNKNOWN, False, None
     if view.step_now is not None and view.step_usual is not None:
-        now, usual = words.brief(view.step_now), words.brief(view.step_usual)
+        now, usual = format_short_duration(view.step_now), format_short_duration(view.step_usual)
         told = f"{now} {'now' if view.alive else 'last'}, {usual} usual"
         slow = view.step_now > 2 * view.step_usual
         top = 3 * view.step_usual  # one huge step, as the first with its tracing, must not press all others flat
@@ -152,18 +152,18 @@ def _with_curve(
 
 
 def _whole(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 10 else words.span(seconds)
+    return f"{seconds:.0f} s" if seconds < 10 else format_duration(seconds)
 
 
 def _memory(view: View, sheet: Sheet) -> None:
-    pieces = [f"{words.size(view.memory)} for this program" if view.memory is not None else UNKNOWN]
+    pieces = [f"{format_size(view.memory)} for this program" if view.memory is not None else UNKNOWN]
     if view.growth is not None and view.memory:
         steady = abs(view.growth) < max(8e6, 0.01 * view.memory)
-        over, change = words.span(view.growth_seconds), words.size(abs(view.growth))
+        over, change = format_duration(view.growth_seconds), format_size(abs(view.growth))
         sign = "+" if view.growth > 0 else "−"
         pieces.append(f"steady for {over}" if steady else f"{sign}{change} in {over}")
     if view.alive and view.measured_ago > OLD:
-        pieces.append(f"measured {words.span(view.measured_ago)} ago")
+        pieces.append(f"measured {format_duration(view.measured_ago)} ago")
     sheet.label("Memory", (_fitting(pieces, sheet.room), ""))
     if view.taken is not None and view.limit:
         share = view.taken / view.limit
@@ -179,7 +179,7 @@ def _memory(view: View, sheet: Sheet) -> None:
 
 def _of(used: float, total: float, whose: str = "") -> str:
     """3.1 of the machine's 8.0 GB"""
-    first, second = words.size(used), words.size(total)
+    first, second = format_size(used), format_size(total)
     first = first.split()[0] if first.split()[1] == second.split()[1] else first
     return f"{first} of {whose}{second}"
 

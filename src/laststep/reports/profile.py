@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from laststep import text as words
 from laststep.profile.costs import SHARES, Cost, Profile
 from laststep.profile.layers import OTHER
 from laststep.reports.terminal import Page
+from laststep.text import format_count, format_short_duration, format_size
 
 MOST_ROWS = 10
 BAR = 24
@@ -24,13 +24,13 @@ MEANING = {
 
 def page(profile: Profile, title: str, command: str, trace: str, width: int = 80, colour: bool = False) -> str:
     out = Page(min(max(width, 60), 100), colour)
-    right = f"profile of {words.count(profile.steps, 'step')}"
+    right = f"profile of {format_count(profile.steps, 'step')}"
     out.line((title, "2"), (" " * max(2, out.width - len(title) - len(right)), ""), (right, "1"))
     out.line((command, ""))
     out.heading("Where the time goes", _pace(profile))
     for name, percent in percents(profile.shares).items():
         _tell_share(out, name, percent, profile)
-    _side_by_side(out, "time, per step", words.brief, profile.layers, profile.ops)
+    _side_by_side(out, "time, per step", format_short_duration, profile.layers, profile.ops)
     if profile.ops_memory:
         _side_by_side(out, "memory, per step", _bytes, profile.layers_memory, profile.ops_memory)
     out.blank()
@@ -52,19 +52,23 @@ def percents(shares: dict[str, float]) -> dict[str, int]:
 def _tell_share(out: Page, name: str, percent: int, profile: Profile) -> None:
     bar = "█" * round(BAR * percent / 100)
     mean = profile.whole / profile.steps * profile.shares[name]
-    out.line((f"  {MEANING[name]:18}{percent:4} %  ", ""), (f"{bar:{BAR}}", "36"), (f"  {words.brief(mean):>8}", ""))
+    out.line(
+        (f"  {MEANING[name]:18}{percent:4} %  ", ""),
+        (f"{bar:{BAR}}", "36"),
+        (f"  {format_short_duration(mean):>8}", ""),
+    )
 
 
 def _pace(profile: Profile) -> str:
-    before = f"{words.brief(profile.pace_before)} before it" if profile.pace_before else "not known before it"
-    return f"{words.brief(profile.pace)} per step while profiled, {before}"
+    before = f"{format_short_duration(profile.pace_before)} before it" if profile.pace_before else "not known before it"
+    return f"{format_short_duration(profile.pace)} per step while profiled, {before}"
 
 
 def _bytes(amount: float) -> str:
     for unit, size in (("MB", 1e6), ("KB", 1e3)):
         if size <= amount < 9.95 * size:
             return f"{amount / size:.1f} {unit}"
-    return words.size(amount)
+    return format_size(amount)
 
 
 def _side_by_side(

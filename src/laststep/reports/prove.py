@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 
-from laststep import text as words
-from laststep.analysis.experiments.prove import OPEN, PROVEN, Proof, Training
+from laststep.analysis.experiments.prove import OPEN, PROVEN
+from laststep.record.decode import encode
+from laststep.record.events.experiments import Proof, Training
 from laststep.record.run import Run
 from laststep.reports.terminal import Page
+from laststep.text import format_count, format_value, sparkline
 
 COLOURS = {PROVEN: "1;32", OPEN: "1;33"}
 MEANS = "learnt: 0 is as good as one constant answer, 1 is perfect."
@@ -21,7 +23,7 @@ def page(run: Run, proof: Proof, place: str, width: int = 80, colour: bool = Fal
     out.text(f"{proof.says}{f' ({place})' if place else ''}.")
     if proof.rounds:
         before, after = ([pair[at] for pair in proof.rounds] for at in (0, 1))
-        out.text(f"From the same start, on the same batches, {words.count(len(proof.rounds), 'round')}.")
+        out.text(f"From the same start, on the same batches, {format_count(len(proof.rounds), 'round')}.")
         out.blank()
         _tell_arm(out, "as it is", before)
         _tell_arm(out, "changed", after)
@@ -35,7 +37,7 @@ def page(run: Run, proof: Proof, place: str, width: int = 80, colour: bool = Fal
 
 def _tell_arm(out: Page, name: str, trainings: list[Training]) -> None:
     """The first round's curve, and in words how each round ended."""
-    curve = words.curve([value for value in trainings[0].losses if value == value and abs(value) < 1e30])
+    curve = sparkline([value for value in trainings[0].losses if value is not None and abs(value) < 1e30])
     out.line((f"  {name:<10}", "1"), (f"loss {curve}" if curve else "", "36"))
     raised = next((training.raised for training in trainings if training.raised), "")
     if raised:
@@ -45,8 +47,8 @@ def _tell_arm(out: Page, name: str, trainings: list[Training]) -> None:
         out.text(f"a number broke in step {_listed(steps)}", " " * 12, " " * 12)
     good = [training for training in trainings if training.bad is None]
     if good:
-        ends = [words.value(training.losses[-1]) for training in good if training.losses]
-        told = f"loss {words.value(good[0].losses[0])} → {_listed(ends)} after {words.count(good[0].steps, 'step')}"
+        ends = [format_value(training.losses[-1]) for training in good if training.losses]
+        told = f"loss {format_value(good[0].losses[0])} → {_listed(ends)} after {format_count(good[0].steps, 'step')}"
         out.text(told, " " * 12, " " * 12)
     learnt = [f"{training.skill[-1][1]:.2f}" for training in good if training.skill]
     if learnt:
@@ -60,4 +62,4 @@ def _listed(values: list[str]) -> str:
 
 
 def as_json(run: Run, proof: Proof) -> str:
-    return json.dumps({"run": run.id, **proof.told})
+    return json.dumps({"run": run.id, **encode(proof)})

@@ -8,9 +8,9 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from laststep import text as words
 from laststep.reports.printing import PLAIN, clean
 from laststep.reports.terminal import NUMBER_AND_UNIT
+from laststep.text import BLOCKS, sparkline
 
 LABEL = 11
 DIM, BOLD, RED, YELLOW, GREEN, CYAN = "2", "1", "31", "33", "32", "36"
@@ -100,8 +100,8 @@ def curve(points: Sequence[float], width: int, top: float | None = None, ascii: 
         edges = [round(i * len(points) / width) for i in range(width + 1)]
         pools = [points[a:b] for a, b in itertools.pairwise(edges)]
         points = [max(pool) if top else sum(pool) / len(pool) for pool in pools]
-    blocks = PLAIN_BLOCKS if ascii else words.BLOCKS
+    blocks = PLAIN_BLOCKS if ascii else BLOCKS
     if top:
         return "".join(blocks[max(0, min(7, int(point / top * 7.99)))] for point in points)
-    drawn = words.curve(points, width)
-    return drawn.translate(str.maketrans(words.BLOCKS, blocks))
+    drawn = sparkline(points, width)
+    return drawn.translate(str.maketrans(BLOCKS, blocks))

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Diagnosis, Finding, Remedy
 from laststep.analysis.progress import progress, stopped_by_us
 from laststep.logs.harmless import harmless_in
 from laststep.logs.read import story_of
+from laststep.record.events.logs import Log
+from laststep.record.events.process import ProbeState, Raised, RecorderStart
+from laststep.record.events.shared import Frame
+from laststep.record.events.stacks import Attached
+from laststep.record.events.supervisor import Fault, RecordingStopped
+from laststep.record.place import placed
 from laststep.record.run import Run
 from laststep.reports.attached import tell_process
 from laststep.reports.printing import clean
 from laststep.rules.rule import all_rules
+from laststep.text import ERRNO, format_count, format_duration, format_place, format_size, sparkline
 
 ONE_SCREEN = 43  # lines, and at the end of a run a blank one before and after; what was ruled out gives way
 MOST_RULED_OUT = 5
@@ -100,15 +107,15 @@ def _page(diagnosis: Diagnosis, width: int, colour: bool, verbose: bool, most_ru
     gap = " " * max(2, out.width - len(title) - len(diagnosis.outcome))
     out.line((title, "2"), (gap, ""), (diagnosis.outcome, "1;" + OUTCOME_COLOURS[diagnosis.outcome]))
     out.text(" ".join(run.command) if not run.is_log else _the_log(diagnosis), "", "")
-    attached = run.last("attach")
+    attached = run.last(Attached)
     if attached is not None:
         tell_process(out, run, attached, verbose)
     else:
         out.heading("What happened")
         out.text(what_happened(diagnosis))
-    stopped = run.last("recording-stopped")
+    stopped = run.last(RecordingStopped)
     if stopped is not None:
-        because = words.ERRNO.get(str(stopped.get("because")), str(stopped.get("because")))
+        because = ERRNO.get(stopped.because, stopped.because)
         out.text(f"Recording stopped early ({because}): what came later is not known. The program was not disturbed.")
     for note in run.too_large[:MOST_NOTES]:
         out.text(f"Not all of it was read: {note}.")
@@ -146,16 +153,16 @@ def what_happened(diagnosis: Diagnosis) -> str:
         verbs["stopped"] = "The program was stopped"
     if run.is_log:
         return f"{verbs[diagnosis.outcome]}{_how(diagnosis)}; {progress(run).says}."
-    return f"{verbs[diagnosis.outcome]}{_how(diagnosis)}{_progress(diagnosis)}, after {words.span(run.seconds)}."
+    return f"{verbs[diagnosis.outcome]}{_how(diagnosis)}{_progress(diagnosis)}, after {format_duration(run.seconds)}."
 
 
 def _the_log(diagnosis: Diagnosis) -> str:
-    log = diagnosis.run.first("log")
+    log = diagnosis.run.first(Log)
     assert log is not None
-    told = f"{words.count(log.get('lines'), 'line')}, {words.size(log.get('bytes'))}; nothing was recorded"
-    several = f". It holds {log.get('runs')} runs: this is about the last" if log.get("runs") > 1 else ""
-    rubbish = f". {words.count(log.get('rubbish'), 'line')} of it are no text" if log.get("rubbish") else ""
-    turned = ". Its newest line comes first; lines are counted from the oldest" if log.get("reversed") else ""
+    told = f"{format_count(log.lines, 'line')}, {format_size(log.bytes)}; nothing was recorded"
+    several = f". It holds {log.runs} runs: this is about the last" if log.runs > 1 else ""
+    rubbish = f". {format_count(log.rubbish, 'line')} of it are no text" if log.rubbish else ""
+    turned = ". Its newest line comes first; lines are counted from the oldest" if log.is_reversed else ""
     return told + several + rubbish + turned
 
 
@@ -182,18 +189,18 @@ def _how(diagnosis: Diagnosis) -> str:
 def _progress(diagnosis: Diagnosis) -> str:
     run = diagnosis.run
     if not run.training_seen:
-        return ", without a training step that laststep saw" if run.has("recorder") else ""
+        return ", without a training step that laststep saw" if run.has(RecorderStart) else ""
     told = f" at step {run.steps[-1].number:,}" if run.steps else " before the first step"
     fit = run.fit
     if fit is not None and fit.asked:
-        told += f", {fit.reached} of {words.count(fit.asked, 'epoch')} complete"
+        told += f", {fit.reached} of {format_count(fit.asked, 'epoch')} complete"
     return told
 
 
 def _tell(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
     out.heading("Why", finding.rule)
     cwd = diagnosis.run.cwd
-    where = words.place(finding.where, cwd)
+    where = placed(finding.where)
     word = finding.confidence.name
     indent = "  " + " " * (len(word) + 2)
     cause = clean(out.relative(finding.cause))
@@ -203,15 +210,14 @@ def _tell(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
     out.line(("  ", ""), (word, "1"), ("  " + first.lstrip(), ""))
     for line in rest:
         out.line((line, ""))
-    if where:
-        text = str((finding.where or {}).get("text") or "")
-        out.line(("  ", ""), (where, "36"), (f"   {text}" if text else "", ""))
+    if where is not None:
+        out.line(("  ", ""), (format_place(where, cwd), "36"), (f"   {where.text}" if where.text else "", ""))
     out.heading("Evidence")
     above = progress(diagnosis.run).says if diagnosis.run.is_log else None  # said in the first sentence
     for item in finding.evidence:
         if item.says == above:
             continue
-        drawn = words.curve(item.curve)
+        drawn = sparkline(item.curve)
         out.item(item.says + (f"\n{drawn}" if drawn else ""))
 
 
@@ -237,7 +243,7 @@ def _tell_nothing(out: Page, diagnosis: Diagnosis) -> None:
                 out.item(item.because)
     elif diagnosis.run.is_log:
         _tell_what_to_run(out, diagnosis)
-    elif diagnosis.run.has("attach"):
+    elif diagnosis.run.has(Attached):
         out.text("No cause found: it waits where nobody sees from outside. Started with `laststep run` it would tell.")
     else:
         out.text("No cause found. The record does not say; what was looked at is below.")
@@ -269,11 +275,11 @@ def _tell_ruled_out(out: Page, diagnosis: Diagnosis, verbose: bool, most: int) -
     reasons: dict[str, list[str]] = {}
     for unchecked in diagnosis.unchecked:
         reasons.setdefault(unchecked.because, []).append(unchecked.rule)
-    strange = [probe for probe in diagnosis.run.all("probe") if probe.get("state") in ("unsupported", "removed")]
+    strange = [probe for probe in diagnosis.run.all(ProbeState) if probe.state in ("unsupported", "removed")]
     if (reasons and diagnosis.outcome != "running") or strange:
         out.heading("Could not be checked")
         for probe in strange[:3]:
-            out.item(f"what the probe {probe.get('name')} sees: {probe.get('because')}")
+            out.item(f"what the probe {probe.name} sees: {probe.because}")
         for because, rules in list(reasons.items())[: len(reasons) if verbose else MOST_UNCHECKED]:
             more = f" and {len(rules) - 3} more" if len(rules) > 3 and not verbose else ""
             out.item(f"{', '.join(rules if verbose else rules[:3])}{more}: {because}")
@@ -290,7 +296,7 @@ def _tell_changes(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
 def _tell_remedy(out: Page, remedy: Remedy, diagnosis: Diagnosis) -> None:
     out.item(remedy.does + (" (cannot change what the model learns)" if remedy.safe else ""))
     if remedy.change:
-        where = words.place(remedy.where, diagnosis.run.cwd)
+        where = format_place(placed(remedy.where), diagnosis.run.cwd)
         if where:
             out.line(("      ", ""), (where, "36"))
         for line in remedy.change.splitlines():
@@ -298,18 +304,22 @@ def _tell_remedy(out: Page, remedy: Remedy, diagnosis: Diagnosis) -> None:
 
 
 def _tell_stack(out: Page, diagnosis: Diagnosis) -> None:
-    event = diagnosis.run.uncaught or diagnosis.run.last("exception")
-    frames = list(event.get("frames", [])) if event else []
-    fault = diagnosis.run.last("fault")
-    if fault is not None:
-        current = next((t for t in fault.get("threads", []) if t.get("current")), None)
-        frames = list(reversed(current["frames"])) if current else frames
+    error, fault = diagnosis.run.uncaught or diagnosis.run.last(Raised), diagnosis.run.last(Fault)
+    frames = _frames_of(error, fault)
     if frames:
         out.heading("The stack, the last call at the bottom")
         for frame in frames:
-            out.line((f"  {words.place(frame, diagnosis.run.cwd)} in {frame.get('function', '?')}", ""))
-        if event is not None and fault is None:
-            out.text(f"{event.get('type')}: {event.get('message')}")
+            out.line((f"  {format_place(frame, diagnosis.run.cwd)} in {frame.function or '?'}", ""))
+        if error is not None and fault is None:
+            out.text(f"{error.type}: {error.message}")
+
+
+def _frames_of(error: Raised | None, fault: Fault | None) -> Sequence[Frame]:
+    """Innermost last: of the thread that died, otherwise of the exception."""
+    died = next((thread for thread in fault.threads if thread.current), None) if fault is not None else None
+    if died is not None:
+        return died.frames[::-1]
+    return error.frames if error is not None else ()
 
 
 def _tell_more(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
@@ -330,6 +340,6 @@ def _can_be_tried(finding: Finding) -> bool:
 
 
 def _ask_again(run: Run) -> str:
-    if run.has("attach"):
+    if run.has(Attached):
         return f"laststep attach {run.id.removeprefix('process ')} -v"
     return f"laststep {'diagnose' if run.is_log else 'why'} {run.id} -v"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from laststep import text as words
 from laststep.analysis.experiments.tune import Outcome, Range, Tried
+from laststep.record.place import Place
 from laststep.reports.terminal import Page
+from laststep.text import format_count, format_place
 
 MOST_NOT_TRIED = 6
 
@@ -17,7 +18,7 @@ def page(outcome: Outcome, run: str, command: list[str], cwd: str | None, width:
     out.line((f"laststep tune · {run}", "2"))
     out.text(" ".join(command), "", "")
     if outcome.failed:
-        out.heading("Nothing was measured", words.place(outcome.where, cwd))
+        out.heading("Nothing was measured", format_place(outcome.where, cwd))
         out.text(f"{outcome.failed[:1].upper()}{outcome.failed[1:]}.")
         return str(out)
     _tell_now(out, outcome, cwd)
@@ -33,9 +34,9 @@ def page(outcome: Outcome, run: str, command: list[str], cwd: str | None, width:
 
 
 def _tell_now(out: Page, outcome: Outcome, cwd: str | None) -> None:
-    out.heading("Now", words.place(outcome.where, cwd))
+    out.heading("Now", format_place(outcome.where, cwd))
     assert outcome.now is not None
-    out.text(f"{ms(outcome.now)} a step in fit, measured in {words.count(outcome.rounds, 'round')} of a side run.")
+    out.text(f"{ms(outcome.now)} a step in fit, measured in {format_count(outcome.rounds, 'round')} of a side run.")
     if outcome.bound is not None:
         if outcome.bound[0] > 1:
             says = f"If the data came for nothing: {then(outcome, outcome.bound)}, {times(outcome.bound)}"
@@ -48,7 +49,7 @@ def _tell_now(out: Page, outcome: Outcome, cwd: str | None) -> None:
 
 def _tell_change(out: Page, outcome: Outcome, change: Tried, cwd: str | None) -> None:
     colour = {"gain": "32", "slower": "33"}.get(change.verdict, "2")
-    place = words.place(change.where, cwd)
+    place = format_place(change.where, cwd)
     gap = " " * max(2, out.width - len(change.says) - len(place) - 4)
     out.line(("  " + change.says, "1"), (gap, ""), (place, "2"))
     out.line(("    " + _verdict(outcome, change), colour))
@@ -70,7 +71,7 @@ def _tell_not_tried(out: Page, outcome: Outcome, cwd: str | None) -> None:
     if outcome.not_tried:
         out.heading("Not tried")
     for change in outcome.not_tried[:MOST_NOT_TRIED]:
-        place = words.place(change.where, cwd)
+        place = format_place(change.where, cwd)
         out.item(f"{change.says}{f' ({place})' if place else ''}: {change.because}")
 
 
@@ -122,8 +123,8 @@ def as_json(outcome: Outcome, run: str, command: list[str]) -> str:
     return json.dumps(told, indent=2)
 
 
-def _place(where: dict[str, Any] | None) -> dict[str, Any] | None:
-    return {"file": where.get("file"), "line": where.get("line")} if where else None
+def _place(where: Place | None) -> dict[str, str | int] | None:
+    return {"file": where.file, "line": where.line} if where else None
 
 
 def _ms_range(outcome: Outcome, gain: Range | None) -> list[float] | None:

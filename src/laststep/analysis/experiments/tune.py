@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from laststep.record.events.experiments import Change, SideRun, Turn
+from laststep.record.events.process import ProbeState
+from laststep.record.place import Place
 from laststep.record.run import Run
 
 NOW, BOUND = "now", "no wait for data"
@@ -23,7 +26,7 @@ class Tried:
     """A change and its gain: (1.8, 2.1) means 1.8 to 2.1 times as fast. None: too few rounds."""
 
     says: str
-    where: dict[str, Any] | None
+    where: Place | None
     code: str
     note: str
     gain: Range | None
@@ -39,7 +42,7 @@ class Tried:
 @dataclass(frozen=True)
 class NotTried:
     says: str
-    where: dict[str, Any] | None
+    where: Place | None
     because: str
 
 
@@ -47,7 +50,7 @@ class NotTried:
 class Outcome:
     """The whole side run. `failed` says why there are no figures."""
 
-    where: dict[str, Any] | None
+    where: Place | None
     data: str
     now: float | None  # seconds per step
     bound: Range | None
@@ -64,47 +67,35 @@ class Outcome:
 
 
 def read_outcome(run: Run) -> Outcome:
-    sides = {str(event.get("state")): event for event in run.all("side-run")}
-    began = sides.get("began") or sides.get("unsupported")
+    sides = {event.state: event for event in run.all(SideRun)}
+    began = sides.get("began") or sides.get("unsupported") or SideRun()
     paces = _paces(run)
     now = paces.get(NOW, {})
-    asked = [event for event in run.all("change") if event.get("arm") not in (None, BOUND)]
-    tried = [
-        Tried(
-            str(event.get("says")),
-            event.get("where"),
-            str(event.get("code", "")),
-            str(event.get("note", "")),
-            gain_range(_gains(now, paces.get(str(event.get("arm")), {}))),
-            len(paces.get(str(event.get("arm")), {})),
-        )
-        for event in asked
-    ]
+    changes = run.all(Change)
+    tried = [_tried(change, now, paces.get(change.arm, {})) for change in changes if change.arm not in (None, BOUND)]
     return Outcome(
-        where=began.get("where") if began else None,
-        data=str(began.get("data", "")) if began else "",
+        where=began.where,
+        data=began.data,
         now=statistics.median(now.values()) if now else None,
         bound=gain_range(_gains(now, paces.get(BOUND, {}))),
         rounds=len(now),
         tried=tuple(sorted(tried, key=lambda change: -(change.gain or (0, 0))[0])),
-        not_tried=tuple(
-            NotTried(str(event.get("says")), event.get("where"), str(event.get("because")))
-            for event in run.all("change")
-            if event.get("arm") is None
-        ),
-        notes=tuple(sides["trains"].get("notes", ())) if "trains" in sides else (),
+        not_tried=tuple(NotTried(each.says, each.where, each.because) for each in changes if each.arm is None),
+        notes=sides["trains"].notes if "trains" in sides else (),
         failed=_why_failed(run, sides, bool(now)),
     )
 
 
-def _paces(run: Run) -> dict[str, dict[int, float]]:
+def _tried(change: Change, now: dict[int, float], then: dict[int, float]) -> Tried:
+    return Tried(change.says, change.where, change.code, change.note, gain_range(_gains(now, then)), len(then))
+
+
+def _paces(run: Run) -> dict[str | None, dict[int, float]]:
     """arm → round → seconds per step"""
-    found: dict[str, dict[int, float]] = {}
-    for number, turn in enumerate(run.all("turn")):
-        if turn.get("steps"):
-            found.setdefault(str(turn.get("arm")), {})[int(turn.get("round", number))] = float(
-                turn.get("seconds")
-            ) / int(turn.get("steps"))
+    found: dict[str | None, dict[int, float]] = {}
+    for number, turn in enumerate(run.all(Turn)):
+        if turn.steps:
+            found.setdefault(turn.arm, {})[number if turn.round is None else turn.round] = turn.seconds / turn.steps
     return found
 
 
@@ -121,17 +112,17 @@ def gain_range(gains: list[float]) -> Range | None:
     return kept[0] / MARGIN, kept[-1] * MARGIN
 
 
-def _why_failed(run: Run, sides: dict[str, Any], measured: bool) -> str:
+def _why_failed(run: Run, sides: Mapping[str, SideRun], measured: bool) -> str:
     if "unsupported" in sides:
-        return f"not supported for this program: {sides['unsupported'].get('because')}"
+        return f"not supported for this program: {sides['unsupported'].because}"
     if measured:
         return ""
-    if any(turn.get("arm") == NOW and not turn.get("steps") for turn in run.all("turn")):
+    if any(turn.arm == NOW and not turn.steps for turn in run.all(Turn)):
         return "its data can be gone through only once"
-    failed = next((event for event in run.all("probe") if event.get("name") == "side_run"), None)
+    failed = next((event for event in run.all(ProbeState) if event.name == "side_run"), None)
     if failed is not None:
-        return f"the side run failed: {failed.get('because')}"
+        return f"the side run failed: {failed.because}"
     error = run.uncaught
     if error is not None:
-        return f"the program raised before its first fit: {error.get('type')}: {str(error.get('message'))[:200]}"
+        return f"the program raised before its first fit: {error.type}: {error.message[:200]}"
     return "the side run ended before anything was measured" if "began" in sides else "the program never called fit"
