@@ -171,7 +171,7 @@ def _memory(view: View, sheet: Sheet) -> None:
         whose = "its limit of " if view.limit_of == "limit" else "the machine's "
         told = f" {share:4.0%}, {_of(view.taken, view.limit, whose)}"
         sheet.label("", *_bar(share, _beside(told, sheet), colour), (told, ""), rank=2)
-    for line in wrapped(view.forecast, sheet.room)[: 2 * view.alive]:
+    for line in wrapped(view.forecast, sheet.room)[: 3 * view.alive]:
         sheet.label("", (line, YELLOW), rank=1)
     used = UNKNOWN if view.cpu is None else f"{view.cpu:.1f}" if view.cpu >= 0.05 else "hardly any"
     sheet.label("Processor", (f"{used} of {view.cores:g} cores" if view.cores else f"{used} cores", ""), rank=5)
