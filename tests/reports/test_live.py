@@ -7,10 +7,11 @@ import time
 
 import pytest
 
+from laststep.reports.columns import columns, cut
 from laststep.reports.figures import Gpu, Told, View
 from laststep.reports.lines import end_line, finding_line, line
 from laststep.reports.live import screen
-from laststep.reports.sheet import Sheet, columns, curve, cut
+from laststep.reports.sheet import Sheet, curve
 
 NOW = time.mktime((2026, 11, 16, 12, 48, 45, 0, 0, -1))
 VIEW = View(

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from laststep.record import folder as folders
+from laststep.reports.columns import cut, pad
 from laststep.reports.printing import clean
 from laststep.settings import read_settings
 from laststep.text import format_count, format_duration
@@ -50,11 +51,10 @@ def _line(folder: Path, width: int) -> str:
         diagnosis = read_diagnosis(folder)
         cause = diagnosis.findings[0].rule if diagnosis.findings else "-"
         seconds = format_duration(diagnosis.run.seconds)
-        line = f"{folder.name:20} {diagnosis.outcome:8} {cause:25} {seconds:>6}  {_short(diagnosis.run.command)}"
+        line = f"{pad(folder.name, 20)} {diagnosis.outcome:8} {cause:25} {seconds:>6}  {_short(diagnosis.run.command)}"
     except (DamagedRun, *NONSENSE):
-        line = f"{folder.name:20} damaged"
-    line = " ".join(clean(line).splitlines())
-    return line if len(line) <= width else line[: width - 1] + "…"
+        line = f"{pad(folder.name, 20)} damaged"
+    return cut(" ".join(clean(line).splitlines()), width)
 
 
 def _short(command: list[str]) -> str:

@@ -5,22 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from laststep.reports.columns import columns, cut
 from laststep.reports.figures import OLD, Gpu, Told, View
-from laststep.reports.sheet import (
-    BOLD,
-    CYAN,
-    DIM,
-    GREEN,
-    LABEL,
-    RED,
-    YELLOW,
-    Part,
-    Sheet,
-    columns,
-    curve,
-    cut,
-    wrapped,
-)
+from laststep.reports.sheet import BOLD, CYAN, DIM, GREEN, LABEL, RED, YELLOW, Part, Sheet, curve, wrapped
 from laststep.reports.terminal import OUTCOME_COLOURS
 from laststep.text import format_duration, format_short_duration, format_size
 

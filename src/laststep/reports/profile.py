@@ -9,6 +9,7 @@ from typing import Any
 
 from laststep.profile.costs import SHARES, Cost, Profile
 from laststep.profile.layers import OTHER
+from laststep.reports.columns import columns, cut, cut_start, pad
 from laststep.reports.terminal import Page
 from laststep.text import format_count, format_short_duration, format_size
 
@@ -25,7 +26,7 @@ MEANING = {
 def page(profile: Profile, title: str, command: str, trace: str, width: int = 80, colour: bool = False) -> str:
     out = Page(min(max(width, 60), 100), colour)
     right = f"profile of {format_count(profile.steps, 'step')}"
-    out.line((title, "2"), (" " * max(2, out.width - len(title) - len(right)), ""), (right, "1"))
+    out.line((title, "2"), (" " * max(2, out.width - columns(title) - columns(right)), ""), (right, "1"))
     out.line((command, ""))
     out.heading("Where the time goes", _pace(profile))
     for name, percent in percents(profile.shares).items():
@@ -78,28 +79,23 @@ def _side_by_side(
     room = (out.width - 3) // 2
     out.blank()
     out.line((f"{f'Layers by {what}':{room + 3}}", "1"), (f"Ops by {what}", "1"), ("  ← backward", "2"))
-    columns = [[_cell(cost, amount, room) for cost in costs[:MOST_ROWS]] for costs in (layers, ops)]
-    for left, right in zip_longest(*columns, fillvalue=" " * room):
+    cells = [[_cell(cost, amount, room) for cost in costs[:MOST_ROWS]] for costs in (layers, ops)]
+    for left, right in zip_longest(*cells, fillvalue=" " * room):
         out.line((f"{left}   {right}".rstrip(), ""))
 
 
 def _cell(cost: Cost, amount: Callable[[float], str], room: int) -> str:
-    name = label(cost, room - 14)
-    return f"{name:{room - 14}}{amount(cost.amount):>8}{100 * cost.share:4.0f} %"
+    name = pad(label(cost, room - 14), room - 14)
+    return f"{name}{amount(cost.amount):>8}{100 * cost.share:4.0f} %"
 
 
 def label(cost: Cost, room: int) -> str:
     """my_big ← MatMul. Of a long path the end tells most, of a long op's name the beginning."""
     if cost.op and cost.layer == OTHER:
-        return _cut(f"{'← ' if cost.backward else ''}{cost.op}", room)
+        return cut(f"{'← ' if cost.backward else ''}{cost.op}", room)
     op = f" {'← ' if cost.backward else ''}{cost.op}" if cost.op else ""
-    op = _cut(op, max(room - len(cost.layer), room // 2))
-    left = room - len(op)
-    return (cost.layer if len(cost.layer) <= left else "…" + cost.layer[len(cost.layer) - left + 1 :]) + op
-
-
-def _cut(text: str, room: int) -> str:
-    return text if len(text) <= room else text[: room - 1] + "…"
+    op = cut(op, max(room - columns(cost.layer), room // 2))
+    return cut_start(cost.layer, room - columns(op)) + op
 
 
 def as_data(profile: Profile, run: str, trace: str) -> dict[str, Any]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import textwrap
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from laststep.reports.columns import columns, cut, wrap
 from laststep.reports.printing import PLAIN, clean
 from laststep.reports.terminal import NUMBER_AND_UNIT
 from laststep.text import BLOCKS, sparkline
@@ -69,27 +69,10 @@ class Sheet:
         return text.translate(PLAIN).encode("ascii", "replace").decode() if self.ascii else text
 
 
-def columns(text: str) -> int:
-    """How wide a terminal shows it."""
-    return len(text) if text.isascii() else sum(map(_columns_of, text))
-
-
-def _columns_of(char: str) -> int:
-    return 0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF")
-
-
-def cut(text: str, room: int, mark: str = "…") -> str:
-    if columns(text) <= room:
-        return text
-    while text and columns(text) > room - 1:
-        text = text[:-1]
-    return text + mark if room > 0 else ""
-
-
 def wrapped(text: str, width: int) -> list[str]:
     """Lines of a sentence; a number stays with its unit."""
     whole = NUMBER_AND_UNIT.sub("\\1\u00a0\\2", clean(text).replace("\n", " "))
-    return [line.replace("\u00a0", " ") for line in textwrap.wrap(whole, max(20, width), break_on_hyphens=False)]
+    return [line.replace("\u00a0", " ") for line in wrap(whole, max(20, width))]
 
 
 def curve(points: Sequence[float], width: int, top: float | None = None, ascii: bool = False) -> str:

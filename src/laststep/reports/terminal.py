@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -19,6 +18,7 @@ from laststep.record.events.supervisor import Fault, RecordingStopped
 from laststep.record.place import placed
 from laststep.record.run import Run
 from laststep.reports.attached import tell_process
+from laststep.reports.columns import columns, cut, wrap
 from laststep.reports.printing import clean
 from laststep.rules.rule import all_rules
 from laststep.text import ERRNO, format_count, format_duration, format_place, format_size, sparkline
@@ -57,7 +57,7 @@ class Page:
 
     def heading(self, text: str, right: str = "") -> None:
         self.blank()
-        gap = " " * max(2, self.width - len(text) - len(right)) if right else ""
+        gap = " " * max(2, self.width - columns(text) - columns(right)) if right else ""
         self.line((text, "1"), (gap, ""), (right, "2"))
 
     def relative(self, text: str) -> str:
@@ -66,9 +66,7 @@ class Page:
     def text(self, text: str, first: str = "  ", rest: str = "  ") -> None:
         """One paragraph; what came from the program is stripped of control characters."""
         for line in NUMBER_AND_UNIT.sub("\\1\u00a0\\2", clean(self.relative(text))).splitlines() or [""]:
-            wrapped = textwrap.wrap(
-                line, self.width - 1, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
-            )
+            wrapped = wrap(line, self.width - 1, first, rest)
             self.lines += [line.replace("\u00a0", " ") for line in wrapped] or [""]
             first = rest
 
@@ -80,10 +78,8 @@ class Page:
         room = self.width
         painted = ""
         for text, code in parts:
-            text = clean(text).replace("\n", " ")
-            if len(text) > room:
-                text = text[: max(0, room - 1)] + "…" if room else ""
-            room -= len(text)
+            text = cut(clean(text).replace("\n", " "), room)
+            room -= columns(text)
             painted += self.paint(text, code) if code else text
         self.lines.append(painted)
 
@@ -104,7 +100,7 @@ def _page(diagnosis: Diagnosis, width: int, colour: bool, verbose: bool, most_ru
     run = diagnosis.run
     out = Page(min(max(width, 40), 100), colour, run.cwd)
     title = f"laststep · {run.id}"
-    gap = " " * max(2, out.width - len(title) - len(diagnosis.outcome))
+    gap = " " * max(2, out.width - columns(title) - len(diagnosis.outcome))
     out.line((title, "2"), (gap, ""), (diagnosis.outcome, "1;" + OUTCOME_COLOURS[diagnosis.outcome]))
     out.text(" ".join(run.command) if not run.is_log else _the_log(diagnosis), "", "")
     attached = run.last(Attached)
@@ -204,9 +200,7 @@ def _tell(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
     word = finding.confidence.name
     indent = "  " + " " * (len(word) + 2)
     cause = clean(out.relative(finding.cause))
-    first, *rest = textwrap.wrap(
-        cause, out.width - 1, initial_indent=indent, subsequent_indent="  ", break_on_hyphens=False
-    ) or [indent]
+    first, *rest = wrap(cause, out.width - 1, indent, "  ") or [indent]
     out.line(("  ", ""), (word, "1"), ("  " + first.lstrip(), ""))
     for line in rest:
         out.line((line, ""))
@@ -331,7 +325,7 @@ def _tell_more(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
     if diagnosis.findings or diagnosis.outcome in ("stopped", "crashed"):
         out.blank()
         told = "More: " + " · ".join(hints)
-        for line in [told] if len(told) <= out.width else [f"More: {hints[0]}", *(f"      {h}" for h in hints[1:])]:
+        for line in [told] if columns(told) <= out.width else [f"More: {hints[0]}", *(f"      {h}" for h in hints[1:])]:
             out.line((line, "2"))
 
 

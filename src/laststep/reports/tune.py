@@ -7,6 +7,7 @@ from typing import Any
 
 from laststep.analysis.experiments.tune import Outcome, Range, Tried
 from laststep.record.place import Place
+from laststep.reports.columns import columns
 from laststep.reports.terminal import Page
 from laststep.text import format_count, format_place
 
@@ -50,7 +51,7 @@ def _tell_now(out: Page, outcome: Outcome, cwd: str | None) -> None:
 def _tell_change(out: Page, outcome: Outcome, change: Tried, cwd: str | None) -> None:
     colour = {"gain": "32", "slower": "33"}.get(change.verdict, "2")
     place = format_place(change.where, cwd)
-    gap = " " * max(2, out.width - len(change.says) - len(place) - 4)
+    gap = " " * max(2, out.width - columns(change.says) - columns(place) - 4)
     out.line(("  " + change.says, "1"), (gap, ""), (place, "2"))
     out.line(("    " + _verdict(outcome, change), colour))
     if change.code and change.verdict == "gain":
