@@ -70,7 +70,7 @@ def run(asked: argparse.Namespace) -> int:
         (sys.stderr if missing else sys.stdout).write(told)
         return 2 if missing else 0
     if not asked.command:
-        print("laststep: what should be run? laststep profile python train.py", file=sys.stderr)
+        print("laststep profile: missing command, e.g. `laststep profile python train.py`", file=sys.stderr)
         return 2
     if asked.steps > MOST_STEPS:
         print(f"laststep: --steps can be {MOST_STEPS} at most: a longer trace can't be opened", file=sys.stderr)
