@@ -69,7 +69,7 @@ def test_what_two_rounds_say(before: Any, after: Any, verdict: str) -> None:
 
 
 def test_one_round_is_not_enough_and_rounds_must_agree() -> None:
-    assert "more --seconds" in judged((NOTHING, LEARNS)).because
+    assert "increase --seconds" in judged((NOTHING, LEARNS)).because
     told = judged((NOTHING, LEARNS), (NOTHING, NOTHING))
     assert (told.verdict, "do not agree" in told.because) == (OPEN, True)
 
@@ -89,7 +89,7 @@ def test_a_fact_is_not_withdrawn() -> None:
 
 def test_a_bad_number_that_does_not_come_back_leaves_it_open() -> None:
     told = judged((NOTHING, NOTHING), (NOTHING, NOTHING), had_bad=True)
-    assert (told.verdict, "did not come back" in told.because) == (OPEN, True)
+    assert (told.verdict, "did not reappear" in told.because) == (OPEN, True)
 
 
 def test_losses_that_measure_different_things_are_not_compared() -> None:
@@ -99,7 +99,7 @@ def test_losses_that_measure_different_things_are_not_compared() -> None:
 
 def test_what_could_not_be_tried_is_said() -> None:
     told = judged(state="unsupported", because="its data gave no batch")
-    assert (told.verdict, told.because) == (OPEN, "it could not be tried: its data gave no batch")
+    assert (told.verdict, told.because) == (OPEN, "the change could not be tried: its data gave no batch")
 
 
 def test_what_is_kept_is_json() -> None:

@@ -78,7 +78,7 @@ def test_a_layer_that_divides_by_zero(replayed: Replayed, jit: bool) -> None:
     assert (told["status"], origin["operation"], origin["layer"]) == (0, "RealDiv", "my_ratio")
     assert (origin["where"]["line"], origin["samples"]) == (line_of(code), [6])
     assert "RealDiv in my_ratio gave 8 NaN" in told["page"]
-    assert "sample 6 of the 32 of the batch" in told["page"]
+    assert "sample 6 of the 32 in the batch" in told["page"]
 
 
 @pytest.mark.slow

@@ -82,8 +82,8 @@ def test_nobody_knows_the_time_left_while_nothing_moves():
 
 def test_a_program_that_does_not_get_to_its_end():
     error = written(90.0, "exception", {"left": "program", "type": "builtins.ValueError", "bases": []}, "recorder")
-    assert made(error, steps=steps(20)).phase == "leaving after ValueError for 10 s"
-    assert made(written(99.5, "exiting", {}, "recorder"), steps=steps(20)).phase == "leaving"
+    assert made(error, steps=steps(20)).phase == "exiting after ValueError for 10 s"
+    assert made(written(99.5, "exiting", {}, "recorder"), steps=steps(20)).phase == "exiting"
 
 
 def test_a_fit_that_is_over_has_no_time_left():
@@ -103,11 +103,11 @@ def test_steps_that_are_newer_than_the_last_reading():
     assert (view.step, view.epoch, view.batch, view.phase) == (200, 4, 50, "training")
 
 
-def test_step_time_now_and_usual():
+def test_step_time_now_and_median():
     slow = [step(n, 20.0 + n, 0.4, batch=n) for n in range(101, 107)]
     view = made(steps=[*steps(100), *slow], asked=500)
     assert view.step_now == pytest.approx(0.4)
-    assert view.step_usual == pytest.approx(0.1)
+    assert view.step_median == pytest.approx(0.1)
     assert made(steps=steps(2)).step_now is None
 
 
@@ -153,11 +153,11 @@ def test_signs_of_life_that_are_no_steps_count():
 
 def test_a_heart_that_stopped_is_told():
     view = made(steps=steps(50), live=Live(Now("step", 50, 10.0), Beat(9, 60.0, 50, 0, 0.0, 0.0), None))
-    assert "no sign of life for 40 s" in view.phase
+    assert "no heartbeat for 40 s" in view.phase
 
 
 @pytest.mark.parametrize(
-    ("phase", "words"), [("validation", "in validation"), ("trace", "traces"), ("save", "saving"), ("x", "own code")]
+    ("phase", "words"), [("validation", "in validation"), ("trace", "tracing"), ("save", "saving"), ("x", "own code")]
 )
 def test_what_it_does_now(phase, words):
     view = made(steps=steps(5), live=Live(Now(phase, 5, 95.0), Beat(9, 99.5, 5, 0, 0.0, 0.0), None))
@@ -212,11 +212,11 @@ def test_a_forecast_is_told_as_of_now():
     told = made(written(40.0, "forecast", FORECAST), at=100.0)
     assert told.forecast == (
         "Memory runs out in about 14 min, at step ≈ 12,345 (3 MB more per step; limit 8.0 GB of the control group). "
-        "What keeps it: history, train.py:41."
+        "`history` holds it (train.py:41)."
     )
     shown = "\n".join(screen(told, Sheet(80, 40)))
     assert "           Memory runs out in about 14 min, at step ≈ 12,345 (3 MB more per\n" in shown
-    assert "train.py:41." in shown
+    assert "train.py:41)." in shown
 
 
 def test_a_forecast_without_steps_and_without_an_owner():

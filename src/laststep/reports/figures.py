@@ -1,4 +1,4 @@
-"""Run → View: the few figures that tell how a run does now, or how it did at its end."""
+"""Run → View: the figures that show how a run is doing now, or how it was doing at its end."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from laststep.reports.terminal import what_happened
 from laststep.rules.rule import all_rules
 from laststep.text import format_duration, format_place, format_size, format_value
 
-RECENT = 512  # steps that tell what is usual
-LATEST = 5  # steps that tell what is now
-MOST_POINTS = 2000
-WAIT_SECONDS = 20.0
-GROWTH_SECONDS = 300.0
-LONG_WAIT = 2.0  # seconds of waiting for data that are worth a word
-OLD = 15.0  # seconds after which a measurement is not what is now
-QUIET = 10.0  # seconds without a sign of life that are
+RECENT_STEPS = 512  # over which the median step time is taken
+LATEST_STEPS = 5  # over which the step time of now is taken
+MAX_CURVE_POINTS = 2000
+WAIT_WINDOW_SECONDS = 20.0
+GROWTH_WINDOW_SECONDS = 300.0
+MIN_WAIT_SECONDS = 2.0  # a shorter wait for data is not shown
+STALE_SECONDS = 15.0  # an older measurement is not shown as the present
+QUIET_SECONDS = 10.0  # without a sign of life, after which that is shown
 PHASES = {
     "step": "training",
     "between": "between two parts of training",
@@ -38,15 +38,15 @@ PHASES = {
     "start": "fit is starting",
     "evaluate": "in evaluate",
     "predict": "in predict",
-    "trace": "TensorFlow traces a function",
+    "trace": "TensorFlow is tracing a function",
     "save": "saving the model",
-    "exit": "leaving",
+    "exit": "exiting",
 }
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU as last measured."""
+    """One GPU, as measured last."""
 
     number: int
     busy: float | None = None
@@ -56,8 +56,8 @@ class Gpu:
 
 
 @dataclass(frozen=True)
-class Told:
-    """A finding in short."""
+class ShortFinding:
+    """A finding without its evidence and remedies."""
 
     rule: str
     confidence: str
@@ -67,7 +67,7 @@ class Told:
 
 @dataclass(frozen=True)
 class View:
-    """None stands for what is not known."""
+    """None: not known."""
 
     id: str
     command: str = ""
@@ -88,7 +88,7 @@ class View:
     left_at_least: bool = False
     phase: str = ""
     step_now: float | None = None
-    step_usual: float | None = None
+    step_median: float | None = None
     step_curve: tuple[float, ...] = ()
     wait_share: float | None = None
     wait_seconds: float = 0.0
@@ -108,12 +108,12 @@ class View:
     cpu: float | None = None
     cores: float | None = None
     gpus: tuple[Gpu, ...] = ()
-    findings: tuple[Told, ...] = ()
+    findings: tuple[ShortFinding, ...] = ()
     end: str = ""
 
 
 def view_of(diagnosis: Diagnosis, live: Live, at: float) -> View:
-    """The figures at this moment; `live` is newer than the run where both say something."""
+    """The figures at this moment. Where both `live` and the run have a value, that of `live` is newer."""
     run = diagnosis.run
     if not run.alive:
         live, at = Live(), _last_time(run)
@@ -135,14 +135,14 @@ def view_of(diagnosis: Diagnosis, live: Live, at: float) -> View:
         step=_last_number(run, steps),
     )
     if fit is not None:
-        view = _with_progress(view, run, fit, steps, quiet=at - moved > QUIET)
+        view = _with_progress(view, run, fit, steps, quiet=at - moved > QUIET_SECONDS)
     view = _with_losses(_with_step_times(view, steps), fit, steps)
     view = _with_waits(view, run, live)
     return _with_machine(_with_memory(view, run), run)
 
 
 def finite(value: float | None) -> float | None:
-    """None for what is no finite number: the record may be a stranger's."""
+    """None unless it is a finite number: the record may be damaged, or come from somebody else."""
     return float(value) if value is not None and -1e300 < value < 1e300 else None
 
 
@@ -152,13 +152,13 @@ def _last_time(run: Run) -> float:
 
 
 def _short(command: Sequence[str]) -> str:
-    """The program by its last name: which Python it was is rarely the question."""
+    """The command without the path of the interpreter."""
     return " ".join([Path(command[0]).name, *command[1:]]) if command else ""
 
 
 def _steps_of(run: Run, fit: Fit | None, live: Live) -> list[Step]:
     """The newest steps of the last fit, or of the loop where there is no fit."""
-    steps = list(run.steps[-RECENT * 128 :])
+    steps = list(run.steps[-RECENT_STEPS * 128 :])
     if live.step is not None and (not steps or live.step.number > steps[-1].number):
         steps.append(live.step)
     return [step for step in steps if step.fit == (fit.id & 0xFFFF if fit else 0)]
@@ -169,7 +169,7 @@ def _last_number(run: Run, steps: Sequence[Step]) -> int | None:
 
 
 def _moved(run: Run, live: Live) -> float:
-    """When the last sign of life came from inside, 0.0 where nothing is known."""
+    """The time of the last sign of life from inside; 0.0: not known."""
     times = [step.time for step in (run.steps[-1:] if live.step is None else [live.step])]
     mark = live.now or run.now
     times += [mark.time] if mark else []
@@ -177,7 +177,7 @@ def _moved(run: Run, live: Live) -> float:
 
 
 def _last_change(run: Run, live: Live) -> float:
-    """Since when steps and other signs of life are as many as now; 0.0 where they never were fewer."""
+    """The time since which neither steps nor other signs of life have been counted; 0.0 if they never changed."""
     before = (sample.inside for sample in reversed(run.samples) if sample.inside is not None)
     beats: Iterable[Beat | LastBeat] = itertools.chain([live.beat] if live.beat is not None else [], before)
     now, since = None, 0.0
@@ -190,7 +190,7 @@ def _last_change(run: Run, live: Live) -> float:
 
 
 def _stuck(run: Run, moved: float, at: float) -> float | None:
-    """For how long, when the supervisor has said so and nothing has moved since."""
+    """Seconds without progress, if the supervisor reported a stall and nothing has moved since."""
     stall, again = run.last(Stall), run.last(MovingAgain)
     if not run.alive or stall is None or moved > stall.time or (again is not None and again.time >= stall.time):
         return None
@@ -201,40 +201,40 @@ def _phase(run: Run, live: Live, moved: float, at: float) -> str:
     error = next((event for event in run.all(Raised) if event.left == "program"), None)
     leaving = run.last(Exiting) or error
     if leaving is not None:
-        after = f"leaving after {error.type.rpartition('.')[2]}" if error is not None else "leaving"
+        after = f"exiting after {error.type.rpartition('.')[2]}" if error is not None else "exiting"
         return after + (f" for {format_duration(at - leaving.time)}" if at - leaving.time > 1 else "")
     now = live.now or run.now
     if now is None and (run.steps or live.step):
-        now = Now("step", 0, 0.0)  # a loop that tells its steps and nothing else
+        now = Now("step", 0, 0.0)  # a hand-written loop reports its steps and no phase
     if now is None:
         blind = run.last(Blind)
         inside = "no training seen yet" if run.has(RecorderStart) else "starting"
-        return f"laststep can't look inside: {blind.because}" if blind is not None else inside
-    phase = PHASES.get(now.phase, "the program's own code")
+        return f"laststep can't record inside: {blind.because}" if blind is not None else inside
+    phase = PHASES.get(now.phase, "in the program's own code")
     if now.phase == "between" and all(fit.ended for fit in run.fits):
         phase = "after fit, in the program's own code"
     return phase + _since(now, live, moved, at)
 
 
 def _since(now: Now, live: Live, moved: float, at: float) -> str:
-    """For how long, and what is unusual about it."""
+    """How long this phase has lasted, or what is unusual about it."""
     beat = live.beat
-    if beat is not None and at - beat.time > QUIET:
-        return f", no sign of life for {format_duration(at - beat.time)}: stopped, or Python's lock is held"
-    if beat is not None and beat.waiting > LONG_WAIT:
+    if beat is not None and at - beat.time > QUIET_SECONDS:
+        return f", no heartbeat for {format_duration(at - beat.time)}: suspended, or the GIL is held"
+    if beat is not None and beat.waiting > MIN_WAIT_SECONDS:
         return f", waiting for data for {format_duration(beat.waiting + max(0.0, at - beat.time))}"
     if now.phase == "step":
-        return f", no step for {format_duration(at - moved)}" if at - moved > QUIET else ""
+        return f", no step for {format_duration(at - moved)}" if at - moved > QUIET_SECONDS else ""
     return f" for {format_duration(at - now.time)}" if at - now.time > 1 else ""
 
 
-def _findings(diagnosis: Diagnosis) -> tuple[Told, ...]:
-    """Ranked; less those that the first one explains."""
+def _findings(diagnosis: Diagnosis) -> tuple[ShortFinding, ...]:
+    """Ranked, without those that the first one explains."""
     found = diagnosis.findings
     known = all_rules().get(found[0].rule) if found else None
     echoes = known.outranks if known else ()
     return tuple(
-        Told(one.rule, one.confidence.name, one.cause, format_place(placed(one.where), diagnosis.run.cwd))
+        ShortFinding(one.rule, one.confidence.name, one.cause, format_place(placed(one.where), diagnosis.run.cwd))
         for one in found
         if one.rule not in echoes
     )
@@ -262,12 +262,12 @@ def _with_progress(view: View, run: Run, fit: Fit, steps: Sequence[Step], quiet:
         view,
         done=min(1.0, done / of_all) if of_all > 0 else None,
         left=_left(fit, steps, asked, view.at) if goes_on else None,
-        left_at_least=not fit.epochs,  # what a validation takes is not known yet
+        left_at_least=not fit.epochs,  # the duration of a validation is not known yet
     )
 
 
 def _left(fit: Fit, steps: Sequence[Step], asked: float, at: float) -> float | None:
-    """By the last epochs, validation and all; in the first one by the pace of its steps."""
+    """Seconds left: from the duration of the last epochs with their validation; in the first one, of its steps."""
     known = [seconds for event in fit.epochs[-3:] if (seconds := finite(event.seconds)) is not None]
     epochs = (fit.asked or 0) - fit.reached
     if known:
@@ -281,7 +281,7 @@ def _left(fit: Fit, steps: Sequence[Step], asked: float, at: float) -> float | N
 
 
 def _pace(steps: Sequence[Step]) -> float | None:
-    """Seconds per batch, also where several batches are one call. The first steps hold the tracing."""
+    """Seconds per batch, also where one call runs several. The first steps are left out: they include tracing."""
     recent = [step for step in steps[-200:] if step.epoch == steps[-1].epoch]
     recent = recent[2:] if len(recent) > 4 else recent
     if len(recent) < 3 or recent[-1].number <= recent[0].number:
@@ -290,19 +290,19 @@ def _pace(steps: Sequence[Step]) -> float | None:
 
 
 def _with_step_times(view: View, steps: Sequence[Step]) -> View:
-    took = tuple(step.duration for step in steps[-RECENT:] if finite(step.duration) is not None)
+    took = tuple(step.duration for step in steps[-RECENT_STEPS:] if finite(step.duration) is not None)
     if len(took) < 3:
         return view
     return replace(
-        view, step_now=statistics.median(took[-LATEST:]), step_usual=statistics.median(took), step_curve=took
+        view, step_now=statistics.median(took[-LATEST_STEPS:]), step_median=statistics.median(took), step_curve=took
     )
 
 
 def _with_waits(view: View, run: Run, live: Live) -> View:
-    """The share of the last seconds that went into waiting for data; unknown where no wait was ever measured."""
-    points = [_point(sample.inside) for sample in run.samples[-RECENT:]] + [_point(live.beat)]
+    """The share of the last seconds spent waiting for data; not known if no wait was ever measured."""
+    points = [_point(sample.inside) for sample in run.samples[-RECENT_STEPS:]] + [_point(live.beat)]
     known = [point for point in points if point is not None]
-    recent = [point for point in known if point[0] >= view.at - WAIT_SECONDS]
+    recent = [point for point in known if point[0] >= view.at - WAIT_WINDOW_SECONDS]
     if len(recent) < 2 or recent[-1][1] <= 0 or recent[-1][0] - recent[0][0] < 3:
         return view
     curve = tuple(_share(*pair) for pair in itertools.pairwise(known[::5]) if pair[1][0] > pair[0][0])
@@ -315,7 +315,7 @@ def _share(before: tuple[float, float], after: tuple[float, float]) -> float:
 
 
 def _point(beat: Beat | LastBeat | None) -> tuple[float, float] | None:
-    """(when, seconds waited until then)"""
+    """(time, seconds waited until then)"""
     if beat is None:
         return None
     at, waited = finite(beat.time), finite(beat.waited)
@@ -327,7 +327,7 @@ def _with_losses(view: View, fit: Fit | None, steps: Sequence[Step]) -> View:
     if epochs:
         metrics = tuple((name, format_value(value)) for name, value in epochs[-1].metrics.items())
         view = replace(view, metrics=metrics, metrics_epoch=epochs[-1].epoch + 1)
-    known = [step for step in steps[:: max(1, len(steps) // MOST_POINTS)] if finite(step.loss) is not None]
+    known = [step for step in steps[:: max(1, len(steps) // MAX_CURVE_POINTS)] if finite(step.loss) is not None]
     if not known:
         curve = tuple(loss for event in epochs if (loss := finite(event.metrics.get("loss"))) is not None)
         return replace(view, loss=f"{format_value(curve[-1])} (epoch)", loss_curve=curve) if curve else view
@@ -338,7 +338,7 @@ def _last_loss(steps: Sequence[Step]) -> str:
     last = next(step for step in reversed(steps) if finite(step.loss) is not None)
     if math.isinf(steps[-1].loss):
         return f"infinite; before that {format_value(last.loss)}"
-    if steps[-1].number - last.number > 64:  # of a loop of its own only every eighth is read
+    if steps[-1].number - last.number > 64:  # of a hand-written loop only every eighth loss is read
         return f"not a number since step {last.number + 1:,}; before that {format_value(last.loss)}"
     return format_value(last.loss)
 
@@ -358,7 +358,7 @@ def _with_memory(view: View, run: Run) -> View:
 
 
 def _forecast(run: Run, at: float) -> str:
-    """The last one, as of now; none once its time is over and memory has not run out."""
+    """The last forecast, counted from now; "" once its time has passed and memory has not run out."""
     event = run.last(Forecast)
     seconds = finite(event.seconds) if event is not None else None
     if event is None or seconds is None or at > event.time + max(seconds, event.latest or 0.0):
@@ -367,23 +367,23 @@ def _forecast(run: Run, at: float) -> str:
 
 
 def forecast_sentence(event: Forecast, cwd: str = "") -> str:
-    """When memory runs out, at which rate, and what keeps it."""
+    """When memory runs out, at which rate, and what holds it."""
     at = f", at step ≈ {event.step:,}" if event.step else ""
     rate = f"{format_size(event.per_step)} more per step" if event.per_step else ""
     limit = f"limit {format_size(event.limit)} of {event.whose}" if event.limit else ""
     why = "; ".join(filter(None, (rate, limit)))
     says = f"Memory runs out in about {format_duration(event.seconds or 0.0)}{at}{f' ({why})' if why else ''}."
     if event.keeps:
-        where = f", {format_place(event.where, cwd)}" if event.where is not None else ""
-        says += f" What keeps it: {event.keeps}{where}."
+        where = f" ({format_place(event.where, cwd)})" if event.where is not None else ""
+        says += f" `{event.keeps}` holds it{where}."
     return says
 
 
 def _with_growth(view: View, run: Run) -> View:
-    """How much the program's memory grew since training began, of the last minutes only."""
-    begun = run.steps[0].time + 10 if run.steps else math.inf  # the first steps fill what stays
+    """How much the program's memory grew during training, in the last minutes."""
+    begun = run.steps[0].time + 10 if run.steps else math.inf  # the first steps allocate what is kept for the whole run
     last = run.samples[-1].time if run.samples else 0.0
-    recent = [sample for sample in run.samples[-1500:] if sample.time >= max(begun, last - GROWTH_SECONDS)]
+    recent = [sample for sample in run.samples[-1500:] if sample.time >= max(begun, last - GROWTH_WINDOW_SECONDS)]
     sizes = [(sample.time, float(sample.rss)) for sample in recent if sample.rss]
     if len(sizes) < 20:
         return view
@@ -396,7 +396,7 @@ def _middle(pairs: Iterable[tuple[float, float]]) -> float:
 
 
 def _with_machine(view: View, run: Run) -> View:
-    samples: list[Sample] = [sample for sample in run.samples[-120:] if sample.time > view.at - OLD]
+    samples: list[Sample] = [sample for sample in run.samples[-120:] if sample.time > view.at - STALE_SECONDS]
     cpu = [value for sample in samples[-5:] if (value := finite(sample.cpu)) is not None]
     return replace(
         view,

@@ -1,4 +1,4 @@
-"""What a side run measured: each change of the input pipeline, and its gain as a range."""
+"""The measurements of a side run: each change of the input pipeline, and its gain as a range."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from laststep.record.place import Place
 from laststep.record.run import Run
 
 NOW, BOUND = "now", "no wait for data"
-FEWEST_ROUNDS = 4
-# With so many rounds the lowest and the highest are left out: the rest still holds the true middle in eight or nine
-# cases of ten, and one stall (TensorFlow's pipelines have them at the end of an epoch) or busy neighbour does no harm.
-ENOUGH_ROUNDS = 6
-MARGIN = 1.10  # another launch of the same program differs by so much, however steady the rounds were
+MIN_ROUNDS = 4
+# From this many rounds on, the lowest and the highest are left out. The rest still contains the true median in eight
+# or nine of ten cases, and one stall (tf.data has them at the end of an epoch) or a busy machine does not matter.
+MIN_ROUNDS_TO_TRIM = 6
+MARGIN = 1.10  # two launches of the same program differ by this factor, however steady the rounds were
+MAX_MESSAGE = 200  # characters
 
 Range = tuple[float, float]
 
@@ -41,6 +42,8 @@ class Tried:
 
 @dataclass(frozen=True)
 class NotTried:
+    """A change that was not tried, and why."""
+
     says: str
     where: Place | None
     because: str
@@ -48,7 +51,7 @@ class NotTried:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The whole side run. `failed` says why there are no figures."""
+    """The whole side run. `failed`: why there are no measurements."""
 
     where: Place | None
     data: str
@@ -61,7 +64,7 @@ class Outcome:
     failed: str = ""
 
     def seconds(self, gain: Range) -> Range:
-        """Per step, fastest first."""
+        """Per step, the lower bound first."""
         assert self.now is not None
         return self.now / gain[1], self.now / gain[0]
 
@@ -100,15 +103,15 @@ def _paces(run: Run) -> dict[str | None, dict[int, float]]:
 
 
 def _gains(now: dict[int, float], then: dict[int, float]) -> list[float]:
-    """Round by round: what disturbs the machine for a while disturbs both."""
+    """Compared round by round: a disturbance of the machine affects both."""
     return [now[number] / then[number] for number in sorted(now.keys() & then.keys()) if then[number] > 0]
 
 
 def gain_range(gains: list[float]) -> Range | None:
-    """The lowest and the highest of the rounds, without one at each end where there are enough, and a little more."""
-    if len(gains) < FEWEST_ROUNDS:
+    """The lowest and the highest gain, trimmed if there are enough rounds, and widened by the margin."""
+    if len(gains) < MIN_ROUNDS:
         return None
-    kept = sorted(gains)[1:-1] if len(gains) >= ENOUGH_ROUNDS else sorted(gains)
+    kept = sorted(gains)[1:-1] if len(gains) >= MIN_ROUNDS_TO_TRIM else sorted(gains)
     return kept[0] / MARGIN, kept[-1] * MARGIN
 
 
@@ -118,11 +121,11 @@ def _why_failed(run: Run, sides: Mapping[str, SideRun], measured: bool) -> str:
     if measured:
         return ""
     if any(turn.arm == NOW and not turn.steps for turn in run.all(Turn)):
-        return "its data can be gone through only once"
+        return "its data can be iterated only once"
     failed = next((event for event in run.all(ProbeState) if event.name == "side_run"), None)
     if failed is not None:
         return f"the side run failed: {failed.because}"
     error = run.uncaught
     if error is not None:
-        return f"the program raised before its first fit: {error.type}: {error.message[:200]}"
+        return f"the program raised before its first fit: {error.type}: {error.message[:MAX_MESSAGE]}"
     return "the side run ended before anything was measured" if "began" in sides else "the program never called fit"
