@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["start", "step", "why"]
 
-# This module is imported inside the training process: it stays standard library only, and light.
+# This module is imported inside the training process: what it imports, it imports when it is called.
 
 
 def start(directory: str | None = None) -> str:
@@ -29,6 +29,6 @@ def step(loss: float | None = None) -> None:
 
 def why(run: str | None = None) -> Diagnosis:
     """The diagnosis of the run being recorded here, or of the named one; print it to read the page."""
-    from laststep.recorder.library import diagnose_here
+    from laststep.commands.why import diagnose_here
 
     return diagnose_here(run)

@@ -142,7 +142,7 @@ def test_some_rubbish_in_a_log_is_left_out_and_counted() -> None:
     diagnosis = answer(OPEN_EPOCH.encode() * 200 + rubbish * 3 + TRACEBACK.encode())
     assert diagnosis.run.first("log").get("rubbish") == 3
     assert diagnosis.findings[0].rule == "unhandled-exception"
-    assert "3 lines of it are no text" in str(diagnosis)
+    assert "3 lines are not text" in str(diagnosis)
 
 
 def test_a_control_character_does_not_make_a_line_rubbish() -> None:

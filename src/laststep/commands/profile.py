@@ -8,9 +8,12 @@ import signal
 import sys
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from laststep.commands import run as running
+from laststep.record.events.process import ProbeState, RecorderStart
+from laststep.record.events.supervisor import Blind
+from laststep.record.events.training import ProfileState
 from laststep.record.folder import find_run
 from laststep.settings import read_settings
 
@@ -67,7 +70,7 @@ def run(asked: argparse.Namespace) -> int:
         (sys.stderr if missing else sys.stdout).write(told)
         return 2 if missing else 0
     if not asked.command:
-        print("laststep: what should be run? laststep profile python train.py", file=sys.stderr)
+        print("laststep profile: missing command, e.g. `laststep profile python train.py`", file=sys.stderr)
         return 2
     if asked.steps > MOST_STEPS:
         print(f"laststep: --steps can be {MOST_STEPS} at most: a longer trace can't be opened", file=sys.stderr)
@@ -122,37 +125,37 @@ def read_profile(run: Run, folder: Path) -> Profile | str:
     from laststep.profile.costs import make_profile
     from laststep.profile.trace import read_trace
 
-    told = run.last("profile")
-    if told is None or told.get("state") != "done":
+    done = run.last(ProfileState)
+    if done is None or done.state != "done":
         return _why_not(run)
     files = sorted((folder / "profile" / "plugins" / "profile").glob("*/*.xplane.pb"))
     if not files:
         return f"TensorFlow's profiler left no trace in {folder / 'profile'}"
-    made = make_profile(read_trace(files[-1]), told, _paces(run, told.get("after")))
+    made = make_profile(read_trace(files[-1]), done, _paces(run, done.after))
     return made or "no step ended while the profiler was running"
 
 
-def _paces(run: Run, until: Any) -> list[float]:
+def _paces(run: Run, until: int | None) -> list[float]:
     """Seconds per step of the nine steps before the profile; those that ended together share theirs."""
-    steps = [step for step in run.steps if isinstance(until, int) and step.number <= until][-10:]
+    steps = [step for step in run.steps if until is not None and step.number <= until][-10:]
     each = [(step.duration, step.number - last.number) for last, step in pairwise(steps)]
     return [seconds / count for seconds, count in each if 0 < seconds < 1e9 and count > 0]
 
 
 def _why_not(run: Run) -> str:
-    told = run.last("profile")
-    if told is not None and told.get("state") == "lost":
-        return f"the trace could not be written ({told.get('because')})"
+    profiler = run.last(ProfileState)
+    if profiler is not None and profiler.state == "lost":
+        return f"the trace could not be written ({profiler.because})"
     if run.alive:
         return "the program is still running"
-    if told is not None:
-        return f"the program died in the middle of it, which began after step {told.get('after')}; nothing was kept"
-    for probe in run.all("probe"):
-        if probe.get("name") == "profiler":
-            return str(probe.get("because"))
-    if run.has("blind") or not run.has("recorder"):
+    if profiler is not None:
+        return f"the program died in the middle of it, which began after step {profiler.after}; nothing was kept"
+    for probe in run.all(ProbeState):
+        if probe.name == "profiler":
+            return probe.because
+    if run.has(Blind) or not run.has(RecorderStart):
         return "laststep could not look inside the program"
-    if not any(event.get("profile") for event in run.all("recorder")):
+    if not any(event.profile for event in run.all(RecorderStart)):
         return "this run was not profiled; laststep profile python train.py does that"
     last = run.steps[-1].number if run.steps else 0
     if not last:

@@ -10,13 +10,18 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from laststep.analysis.experiments.prove import OPEN, Proof, read_proof
+from laststep.analysis.experiments.prove import OPEN, read_proof
 from laststep.analysis.finding import Confidence, Finding, Remedy
 from laststep.experiments.side_run import add_consent, announce, last_words, may_start, side_run, why_not
+from laststep.record.decode import encode
+from laststep.record.events.experiments import Proof, SideRun
+from laststep.record.events.numbers import BadNumber
 from laststep.record.folder import PROOFS, find_run
+from laststep.record.place import placed
 from laststep.record.run import DamagedRun, Run
 from laststep.rules.diagnose import diagnose
 from laststep.settings import read_settings
+from laststep.text import format_place
 
 EXAMPLES = (
     "laststep prove                  of the newest run here",
@@ -66,15 +71,14 @@ def _nothing_to_prove(recorded: Run, found: tuple[Finding, ...], remedy: Remedy 
 
 
 def _plan(recorded: Run, remedy: Remedy) -> dict[str, Any]:
-    bad = recorded.first("bad-number")
+    bad = recorded.first(BadNumber)
     steps = recorded.steps[-1].number if recorded.steps else 0
-    return {"trial": dict(remedy.trial or {}), "bad_step": bad.get("step") if bad else None, "steps": steps}
+    return {"trial": dict(remedy.trial or {}), "bad_step": bad.step if bad else None, "steps": steps}
 
 
 def _tell(
     asked: argparse.Namespace, recorded: Run, finding: Finding, remedy: Remedy, folder: Path, in_time: bool
 ) -> int:
-    from laststep import text as words
     from laststep.commands.why import terminal_settings
     from laststep.reports import prove
 
@@ -86,15 +90,15 @@ def _tell(
     trial = remedy.trial or {}
     says = str(trial.get("says") or f"{remedy.does}{f': {remedy.change}' if remedy.change else ''}")
     certain, same_loss = finding.confidence is Confidence.CERTAIN, not any(name in trial for name in OTHER_LOSS)
-    proof = read_proof(side, finding.rule, says, certain, recorded.has("bad-number"), same_loss)
+    proof = read_proof(side, finding.rule, says, certain, recorded.has(BadNumber), same_loss)
     _keep(recorded, proof)
     if asked.json:
         print(prove.as_json(recorded, proof))
     else:
         width, colour = terminal_settings(sys.stdout)
-        place = words.place(remedy.where or finding.where, recorded.cwd)
+        place = format_place(placed(remedy.where or finding.where), recorded.cwd)
         sys.stdout.write(prove.page(recorded, proof, place, width, colour))
-    if not side.has("side-run"):
+    if not side.has(SideRun):
         late = "" if in_time else "it did not come to a fit in time and was stopped; "
         print(f"laststep: {late}the last words of the side run:\n{last_words(folder)}", file=sys.stderr)
     return 1 if proof.verdict == OPEN else 0
@@ -107,7 +111,7 @@ def _keep(recorded: Run, proof: Proof) -> None:
     if proof.verdict == OPEN or recorded.folder is None:
         return
     journal = JournalWriter(recorded.folder / PROOFS, "prove")
-    journal.write("proof", proof.told)
+    journal.write(proof.KIND, encode(proof))
     if journal.stopped:
         print(f"laststep: it could not be kept beside the run ({journal.stopped})", file=sys.stderr)
     journal.close()

@@ -10,7 +10,9 @@ import tempfile
 from pathlib import Path
 
 from laststep.experiments.side_run import add_consent, announce, last_words, may_start, side_run, why_not
-from laststep.record.event import Event
+from laststep.record.decode import encode
+from laststep.record.events.experiments import Replayed
+from laststep.record.events.numbers import BadNumber
 from laststep.record.folder import find_run
 from laststep.record.run import DamagedRun, Run
 from laststep.settings import read_settings
@@ -29,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(asked: argparse.Namespace) -> int:
     recorded = Run.load(find_run(asked.run, read_settings({"dir": asked.dir}).dir))
-    bad = recorded.first("bad-number")
+    bad = recorded.first(BadNumber)
     refusal = _nothing_to_replay(recorded, bad) or why_not(recorded)
     if refusal or bad is None or recorded.folder is None:
         print(f"laststep: {refusal}", file=sys.stderr)
@@ -46,7 +48,7 @@ def run(asked: argparse.Namespace) -> int:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _nothing_to_replay(recorded: Run, bad: Event | None) -> str:
+def _nothing_to_replay(recorded: Run, bad: BadNumber | None) -> str:
     if bad is None:
         return f"{recorded.id} has no bad step: no NaN and no Inf was seen in it"
     if recorded.folder is None or not (recorded.folder / KEPT).is_file():
@@ -54,22 +56,23 @@ def _nothing_to_replay(recorded: Run, bad: Event | None) -> str:
     return ""
 
 
-def _tell(asked: argparse.Namespace, recorded: Run, bad: Event, folder: Path, in_time: bool) -> int:
+def _tell(asked: argparse.Namespace, recorded: Run, bad: BadNumber, folder: Path, in_time: bool) -> int:
     from laststep.commands.why import terminal_settings
     from laststep.reports import replay
 
     try:
-        told = Run.load(folder).last("replayed")
+        replayed = Run.load(folder).last(Replayed)
     except DamagedRun:
-        told = None
-    if told is None:
+        replayed = None
+    if replayed is None:
         late = "" if in_time else " in time"
         print(f"laststep: the program did not come to its first step{late}; its last words:", file=sys.stderr)
         print(last_words(folder), file=sys.stderr)
         return 2
     if asked.json:
-        print(json.dumps({"run": recorded.id, "bad": dict(bad.raw), "replayed": dict(told.raw)}))
+        fields = {"because": replayed.because} if replayed.because else encode(replayed)
+        print(json.dumps({"run": recorded.id, "bad": encode(bad), "replayed": fields}))
     else:
         width, colour = terminal_settings(sys.stdout)
-        sys.stdout.write(replay.page(recorded, bad, told, width, colour))
-    return 0 if told.get("origin") or told.get("inputs") else 1
+        sys.stdout.write(replay.page(recorded, bad, replayed, width, colour))
+    return 0 if replayed.origin is not None or replayed.inputs else 1

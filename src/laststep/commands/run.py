@@ -72,7 +72,7 @@ def split(argv: list[str]) -> tuple[list[str], list[str]]:
 def run(asked: argparse.Namespace) -> int:
     command = asked.command
     if not command:
-        print("laststep: what should be run? laststep run python train.py", file=sys.stderr)
+        print("laststep run: missing command, e.g. `laststep run python train.py`", file=sys.stderr)
         return 2
     options = {name: getattr(asked, name) for name in Settings._fields if hasattr(asked, name)}
     return run_here(command, read_settings(options))

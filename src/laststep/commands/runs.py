@@ -7,10 +7,11 @@ import shutil
 import sys
 from pathlib import Path
 
-from laststep import text as words
 from laststep.record import folder as folders
+from laststep.reports.columns import cut, pad
 from laststep.reports.printing import clean
 from laststep.settings import read_settings
+from laststep.text import format_count, format_duration
 
 EXAMPLES = ("laststep runs", "laststep runs --prune --keep-runs 10")
 
@@ -31,7 +32,7 @@ def run(asked: argparse.Namespace) -> int:
             for home in folders.homes(settings.dir)
             for folder in folders.prune(home, settings.keep_runs, settings.keep_size)
         ]
-        print(f"{words.count(len(gone), 'run')} deleted")
+        print(f"{format_count(len(gone), 'run')} deleted")
         return 0
     width = shutil.get_terminal_size((80, 24)).columns
     runs = folders.list_runs(settings.dir, folders.to_stderr)
@@ -49,12 +50,11 @@ def _line(folder: Path, width: int) -> str:
     try:
         diagnosis = read_diagnosis(folder)
         cause = diagnosis.findings[0].rule if diagnosis.findings else "-"
-        seconds = words.span(diagnosis.run.seconds)
-        line = f"{folder.name:20} {diagnosis.outcome:8} {cause:25} {seconds:>6}  {_short(diagnosis.run.command)}"
+        seconds = format_duration(diagnosis.run.seconds)
+        line = f"{pad(folder.name, 20)} {diagnosis.outcome:8} {cause:25} {seconds:>6}  {_short(diagnosis.run.command)}"
     except (DamagedRun, *NONSENSE):
-        line = f"{folder.name:20} damaged"
-    line = " ".join(clean(line).splitlines())
-    return line if len(line) <= width else line[: width - 1] + "…"
+        line = f"{pad(folder.name, 20)} damaged"
+    return cut(" ".join(clean(line).splitlines()), width)
 
 
 def _short(command: list[str]) -> str:

@@ -38,7 +38,7 @@ def run(asked: argparse.Namespace) -> int:
         return 2
     cwd = recorded.cwd
     announce(recorded, asked.seconds, "what it does before its first fit is done again, nothing after it")
-    folder = Path(tempfile.mkdtemp(prefix="laststep-probe-"))
+    folder = Path(tempfile.mkdtemp(prefix="laststep-tune-"))
     try:
         in_time = side_run(recorded, folder, asked.seconds, {"tune": "1"})
         return tell(asked, recorded, cwd, folder, in_time)
@@ -49,7 +49,7 @@ def run(asked: argparse.Namespace) -> int:
 def tell(asked: argparse.Namespace, recorded: Run, cwd: str, folder: Path, in_time: bool) -> int:
     from laststep.analysis.experiments.tune import read_outcome
     from laststep.commands.why import terminal_settings
-    from laststep.reports import tune as probe
+    from laststep.reports import tune
 
     try:
         outcome = read_outcome(Run.load(folder))
@@ -59,10 +59,10 @@ def tell(asked: argparse.Namespace, recorded: Run, cwd: str, folder: Path, in_ti
     if outcome.failed and not outcome.where and not in_time:
         print("laststep: the program did not come to a fit in time and was stopped", file=sys.stderr)
     if asked.json:
-        print(probe.as_json(outcome, recorded.id, recorded.command))
+        print(tune.as_json(outcome, recorded.id, recorded.command))
     else:
         width, colour = terminal_settings(sys.stdout)
-        sys.stdout.write(probe.page(outcome, recorded.id, recorded.command, cwd, width, colour))
+        sys.stdout.write(tune.page(outcome, recorded.id, recorded.command, cwd, width, colour))
     if outcome.failed and not outcome.where:
         print(f"laststep: the last words of the side run:\n{last_words(folder)}", file=sys.stderr)
     return 1 if outcome.failed else 0

@@ -6,10 +6,14 @@ import argparse
 import os
 import shutil
 import sys
-from typing import TextIO
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
 from laststep.record.folder import find_run
 from laststep.settings import read_settings
+
+if TYPE_CHECKING:
+    from laststep.analysis.finding import Diagnosis
 
 EXAMPLES = (
     "laststep why                  the newest run here",
@@ -41,6 +45,16 @@ def run(asked: argparse.Namespace) -> int:
         raise DamagedRun(f"{folder} holds a record that makes no sense ({error})") from error
     sys.stdout.write(page)
     return 0
+
+
+def diagnose_here(name: str | None) -> Diagnosis:
+    """For `laststep.why()`: the run that is being recorded in this process, or the named one."""
+    from laststep.recorder import state
+    from laststep.rules.diagnose import read_diagnosis
+
+    if name is None and state.current is not None:
+        return read_diagnosis(Path(state.current.folder))
+    return read_diagnosis(find_run(name, read_settings().dir))
 
 
 def terminal_settings(stream: TextIO) -> tuple[int, bool]:

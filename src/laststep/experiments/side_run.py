@@ -10,10 +10,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from laststep.record.events.supervisor import Launch
+from laststep.record.events.training import FitStart, LoopSeen
 from laststep.record.redact import HIDDEN
 from laststep.record.run import Run
 from laststep.record.seal import why_not_ours
-from laststep.record.torn import table
 from laststep.reports.printing import clean
 
 MOST_CONFIRMED = 1200  # characters: on one screen, all of them are seen
@@ -35,15 +36,15 @@ APPLIED = frozenset(
 
 def why_not(recorded: Run) -> str:
     """What stands against starting it again; empty if nothing does."""
-    began = recorded.first("run")
-    if not recorded.command or began is None:
+    launch = recorded.first(Launch)
+    if not recorded.command or launch is None:
         return f"{recorded.id} does not say how it was started, so it can't be started again"
     if any(HIDDEN in word for word in recorded.command):
         return "the command held a secret, which is not kept, so it can't be started again"
     if recorded.alive:
         return f"{recorded.id} is still running: a side run beside it would be disturbed and would disturb it"
-    if began.get("host") != os.uname().nodename:
-        return f"{recorded.id} ran on {began.get('host')}: a side run only tells something there"
+    if launch.host != os.uname().nodename:
+        return f"{recorded.id} ran on {launch.host}: a side run only tells something there"
     if not recorded.cwd or not Path(recorded.cwd).is_dir():
         return f"the folder it ran in is gone: {recorded.cwd}"
     return ""
@@ -56,10 +57,10 @@ def add_consent(parser: argparse.ArgumentParser) -> None:
 
 def may_start(recorded: Run, yes: str | None) -> bool:
     """A command out of a record is run if it is known to be this user's own, or after it was shown and confirmed."""
-    began = recorded.first("run")
-    if began is None or recorded.folder is None:
+    launch = recorded.first(Launch)
+    if launch is None or recorded.folder is None:
         return False
-    stranger = why_not_ours(began.raw, began.time, recorded.folder)
+    stranger = why_not_ours(launch, recorded.folder)
     if not stranger or yes == recorded.id:
         return True
     wants = [f"it wants to run: {shlex.join(recorded.command)} (in {recorded.cwd})"]
@@ -119,8 +120,8 @@ def end_session(process: subprocess.Popen[bytes]) -> None:
 
 
 def seconds_to_fit(recorded: Run) -> float:
-    fit = recorded.first("fit") or recorded.first("loop")
-    return fit.time - recorded.began if fit is not None else 60.0
+    began = recorded.first(FitStart) or recorded.first(LoopSeen)
+    return began.time - recorded.began if began is not None else 60.0
 
 
 def _environment(recorded: Run, folder: Path, asked: dict[str, str]) -> dict[str, str]:
@@ -130,9 +131,9 @@ def _environment(recorded: Run, folder: Path, asked: dict[str, str]) -> dict[str
 
 
 def _applied(recorded: Run) -> dict[str, str]:
-    began = recorded.first("run")
-    kept = table(began.get("environment")) if began else {}
-    return {name: str(value) for name, value in kept.items() if name in APPLIED and not _names_a_path(str(value))}
+    launch = recorded.first(Launch)
+    kept = launch.environment if launch else {}
+    return {name: value for name, value in kept.items() if name in APPLIED and not _names_a_path(value)}
 
 
 def _names_a_path(value: str) -> bool:

@@ -7,12 +7,11 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from laststep.profile.layers import PIPELINE, SUFFIX, Layers, op_type, tree
 from laststep.profile.trace import Span, Taken, Trace
-from laststep.record.event import Event
-from laststep.text import size
+from laststep.record.events.training import ProfileState
+from laststep.text import format_size
 
 MUCH = 0.2
 SHARES = ("input", "compute", "host", "idle")
@@ -56,7 +55,7 @@ class Profile:
         return statistics.median(self.seconds)
 
 
-def make_profile(trace: Trace, done: Event, before: Sequence[float] = ()) -> Profile | None:
+def make_profile(trace: Trace, done: ProfileState, before: Sequence[float] = ()) -> Profile | None:
     """None where no whole step was seen. `before`: seconds of the steps just before the profile."""
     rows = _rows(done)
     steps = [_span(begin, end, trace.origin_ns) for _, begin, end in rows]
@@ -65,7 +64,7 @@ def make_profile(trace: Trace, done: Event, before: Sequence[float] = ()) -> Pro
         return None
     first, last = _numbers(done, rows)
     count = last - first + 1
-    names = Layers(tree(_list(done, "layers")), _names(trace), [str(name) for name in _list(done, "optimizers")])
+    names = Layers(tree(done.layers), _names(trace), done.optimizers)
     time = _costs(_times(trace, windows, names), count)
     kinds = {op.name: op.kind for op in trace.ops}
     memory = [taken for taken in trace.memory if _inside(windows, taken.at)]
@@ -90,25 +89,14 @@ def make_profile(trace: Trace, done: Event, before: Sequence[float] = ()) -> Pro
     )
 
 
-def _list(event: Event, name: str) -> list[Any]:
-    value = event.get(name)
-    return value if isinstance(value, list) else []
+def _rows(done: ProfileState) -> list[tuple[int, float, float]]:
+    """(number, begin, end) of each step, without what makes no sense."""
+    return sorted(row for row in done.steps if 0 <= row[0] < 1e12 and 0 < row[1] < row[2] < 1e11)
 
 
-def _rows(done: Event) -> list[tuple[int, float, float]]:
-    """The recorder's [number, begin, end], without what makes no sense."""
-    found = []
-    for row in _list(done, "steps"):
-        if isinstance(row, list) and len(row) == 3 and all(isinstance(item, (int, float)) for item in row):
-            if 0 <= row[0] < 1e12 and 0 < row[1] < row[2] < 1e11:
-                found.append((int(row[0]), float(row[1]), float(row[2])))
-    return sorted(found)
-
-
-def _numbers(done: Event, rows: list[tuple[int, float, float]]) -> tuple[int, int]:
+def _numbers(done: ProfileState, rows: list[tuple[int, float, float]]) -> tuple[int, int]:
     """The steps that were seen: several may have ended at once (steps_per_execution)."""
-    after = done.get("after")
-    first = after + 1 if isinstance(after, int) and 0 <= after < rows[0][0] else rows[0][0]
+    first = done.after + 1 if done.after is not None and 0 <= done.after < rows[0][0] else rows[0][0]
     return first, max(first, rows[-1][0])
 
 
@@ -226,13 +214,12 @@ def _memory_note(memory: list[Taken], peak: int, on_device: bool) -> str:
     if not memory:
         return "Memory: no allocation is in the trace (of a CPU's, only those from 256 KB on, and with oneDNN, are)."
     less = "" if on_device else " (smaller ones than 256 KB are not in a CPU's trace)"
-    return f"Memory is what ops asked for{less}; in use at most: {size(peak)}."
+    return f"Memory is what ops asked for{less}; in use at most: {format_size(peak)}."
 
 
-def _notes(trace: Trace, done: Event, count: int) -> Iterable[str]:
-    wanted = done.get("wanted")
-    if done.get("because") and isinstance(wanted, int) and count < wanted:
-        yield f"Only {count} of the {wanted} steps: {done.get('because')}."
+def _notes(trace: Trace, done: ProfileState, count: int) -> Iterable[str]:
+    if done.because and done.wanted is not None and count < done.wanted:
+        yield f"Only {count} of the {done.wanted} steps: {done.because}."
     if trace.compiled:
         yield "XLA compiled the step: ops are its fusions, each counted for the layer of its last op."
     if trace.eager > MUCH * sum(op.end - op.begin for op in trace.ops):

@@ -30,17 +30,15 @@ class Node:
     scopes: dict[str, Node] = field(default_factory=dict)  # as TensorFlow calls them → which child
 
 
-def tree(rows: Iterable[object]) -> Node:
-    """Out of the recorder's rows [parent's position or -1, name]; what makes no sense is left out."""
+def tree(rows: Iterable[tuple[int, str]]) -> Node:
+    """Out of the recorder's rows: the parent's position or -1, and the name."""
     root = Node("")
     nodes: list[Node] = []
-    for row in rows:
-        if not (isinstance(row, list) and len(row) == 2 and isinstance(row[0], int) and isinstance(row[1], str)):
-            continue
-        parent = nodes[row[0]] if 0 <= row[0] < len(nodes) else root
+    for position, name in rows:
+        parent = nodes[position] if 0 <= position < len(nodes) else root
         # A model's own name says nothing where there is one model: dense_1, not sequential/dense_1.
-        path = f"{parent.path}/{row[1]}" if parent.depth > 1 else row[1]
-        node = Node(row[1], path, parent.depth + 1)
+        path = f"{parent.path}/{name}" if parent.depth > 1 else name
+        node = Node(name, path, parent.depth + 1)
         nodes.append(node)
         if parent.depth < MOST_DEPTH:
             parent.children.append(node)

@@ -10,7 +10,7 @@ import resource
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from laststep.record.reading import Allowance, read_plain
 from laststep.record.redact import may_hold_secrets, redact_all
@@ -183,10 +183,30 @@ def trim(path: Path) -> None:
         pass
 
 
+class Entry(NamedTuple):
+    """One line as it was written: the fields are plain JSON, and may be anything."""
+
+    kind: str
+    time: float
+    source: str
+    fields: dict[str, Any]
+
+    def decode(self) -> Event | None:
+        from laststep.record.events import decode_event
+
+        return decode_event(self.kind, self.fields, time=self.time, source=self.source)
+
+
 def read_journal(path: Path, allowance: Allowance | None = None) -> Iterator[Event]:
     """Every whole line of one journal and its rotated pieces; torn or foreign lines are skipped."""
-    from laststep.record.events import decode_event
+    for entry in read_entries(path, allowance):
+        event = entry.decode()
+        if event is not None:
+            yield event
 
+
+def read_entries(path: Path, allowance: Allowance | None = None) -> Iterator[Entry]:
+    """The same before it is decoded: for what was signed as it was written."""
     allowance = allowance or Allowance()
     for piece in (path, path.with_name(path.name + ".tail.old"), path.with_name(path.name + ".tail")):
         source = path.name
@@ -200,9 +220,7 @@ def read_journal(path: Path, allowance: Allowance | None = None) -> Iterator[Eve
                 kind = "recording-stopped" if record.get("stopped") else ""
                 fields = {"because": record.get("stopped"), "lost": record.get("lost", 0)}
             if isinstance(fields, dict) and is_time(record.get("t")):
-                event = decode_event(str(kind), fields, time=float(record["t"]), source=source)
-                if event is not None:
-                    yield event
+                yield Entry(str(kind), float(record["t"]), source, fields)
 
 
 def read_recorders(folder: Path, allowance: Allowance | None = None) -> list[Event]:

@@ -7,9 +7,13 @@ import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from laststep.record.folder import SUPERVISOR_JOURNAL, user_state_directory
+from laststep.record.journal import read_entries
+
+if TYPE_CHECKING:
+    from laststep.record.events.supervisor import Launch
 
 SIGNATURE = "signature"
 KEY_BYTES = 32
@@ -24,24 +28,39 @@ def signed(launch: dict[str, Any], time: float, folder: Path) -> dict[str, Any]:
         return launch
 
 
-def why_not_ours(launch: Mapping[str, Any], time: float, folder: Path) -> str:
-    """Why a launch is not known to be this user's own, from this installation; "" when it is."""
+def why_not_ours(launch: Launch, folder: Path) -> str:
+    """Why a launch is not known to be this user's own, from this installation; "" when it is.
+
+    What was signed is the line as it was written, which may hold more than this version reads. It counts only if it
+    says the same as the launch that was read.
+    """
     import hmac
 
     try:
         for path in (folder, folder / SUPERVISOR_JOURNAL):
             if not _is_private(os.lstat(path)):
                 return f"{path} belongs to another user, or others may write to it"
-        key = _key()
-        given = launch.get(SIGNATURE)
-        if not isinstance(given, str):
+        fields = _as_written(launch, folder)
+        if fields is None:
+            return "it is not the supervisor that recorded its launch"
+        if launch.signature is None:
             return "it is not signed"
-        fields = {name: value for name, value in launch.items() if name != SIGNATURE}
-        if key is None or not hmac.compare_digest(given.encode(), _signature(key, fields, time, folder).encode()):
+        given, key = fields.pop(SIGNATURE), _key()
+        if key is None or not hmac.compare_digest(
+            given.encode(), _signature(key, fields, launch.time, folder).encode()
+        ):
             return "its signature is not that of this user, this machine and this folder"
     except (OSError, RuntimeError, TypeError, ValueError) as error:
         return f"its signature can't be checked ({error})"
     return ""
+
+
+def _as_written(launch: Launch, folder: Path) -> dict[str, Any] | None:
+    """The fields of the line in the supervisor's journal that tells this launch; None where none does."""
+    entries = read_entries(folder / SUPERVISOR_JOURNAL)
+    return next(
+        (dict(entry.fields) for entry in entries if entry.kind == launch.KIND and entry.decode() == launch), None
+    )
 
 
 def _signature(key: bytes, launch: Mapping[str, Any], time: float, folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""laststep as a library: start(), step() and why() inside a notebook or a script."""
+"""laststep as a library: start() and step() inside a notebook or a script."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from laststep.recorder.probes import exceptions
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from laststep.analysis.finding import Diagnosis
 
 
 def start_here(directory: str | None) -> str:
@@ -80,15 +78,3 @@ def _step(recorder: state.Recorder, loss: float | None) -> None:
         recorder.event("loop", where=users_place(frame), function=None, stack=users_stack(frame))
     number, _ = attempt(float, math.nan if loss is None else loss)
     recorder.hand_step(math.nan if number is None else number)
-
-
-def diagnose_here(run: str | None) -> Diagnosis:
-    from pathlib import Path
-
-    from laststep.record.folder import find_run
-    from laststep.rules.diagnose import read_diagnosis
-    from laststep.settings import read_settings
-
-    if run is None and state.current is not None:
-        return read_diagnosis(Path(state.current.folder))
-    return read_diagnosis(find_run(run, read_settings().dir))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import resource
 import sys
@@ -21,13 +22,13 @@ def start(folder: str, restore: tuple[str, str | None] | None = None, asked: str
     """Record this process into the folder; False if another living process of the run does already.
 
     `restore` is what sitecustomize took out of the environment: its folder, and PYTHONPATH as it was before;
-    `asked` is what a command wants of it beyond recording (state.Recorder.asked).
+    `asked` is what a command wants of it beyond recording, as JSON (state.Recorder.asked).
     """
     if os.environ.get("LASTSTEP_OFF") == "1" or state.current is not None or _few_files() or not _claim(folder):
         return False
     recorder = state.Recorder(folder)
     recorder.handover = restore
-    recorder.asked = dict(word.partition("=")[::2] for word in asked.split(";") if word)
+    recorder.asked = json.loads(asked) if asked else {}
     state.current = recorder
     recorder.event(
         "recorder",

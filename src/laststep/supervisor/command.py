@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -52,7 +53,7 @@ def recorded_environment(folder: Path, asked: dict[str, str] | None = None) -> d
     """What makes the program's Python load the recorder; sitecustomize takes it all out again."""
     environ = {name: value for name, value in own_environment().items() if name not in (PREVIOUS, RESTARTS)}
     environ["LASTSTEP_RECORD"] = str(folder)
-    environ["LASTSTEP_ASKED"] = ";".join(f"{name}={value}" for name, value in (asked or {}).items())
+    environ["LASTSTEP_ASKED"] = json.dumps(asked or {})
     path = environ.get("PYTHONPATH")
     if path is not None:
         environ["LASTSTEP_PYTHONPATH"] = path

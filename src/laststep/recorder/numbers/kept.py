@@ -14,14 +14,19 @@ MOST = 16 * 10**6  # bytes of the batch, as in the settings
 MOST_WEIGHTS = 64 << 20
 
 
+def most_bytes() -> int:
+    """Of a batch, as `--keep-last-batch` says."""
+    asked = state.current.asked.get("keep") if state.current is not None else None
+    return int(asked or MOST)
+
+
 def keep(batch: Mapping[str, Any], names: Sequence[str], weights: Sequence[Any] | None) -> str:
     """The file's path; "" where it is too large, or not wanted. Written beside and moved: never half a file."""
     recorder = state.current
     if recorder is None:
         return ""
-    most = int(recorder.asked.get("keep") or MOST)
     arrays = {f"batch/{name}": value for name, value in batch.items()}
-    if not arrays or sum(value.nbytes for value in arrays.values()) > most:
+    if not arrays or sum(value.nbytes for value in arrays.values()) > most_bytes():
         return ""
     known = weights or []
     if sum(value.nbytes for value in known) <= MOST_WEIGHTS:

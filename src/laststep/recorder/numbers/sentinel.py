@@ -9,6 +9,7 @@ from typing import Any
 
 from laststep.recorder.numbers.exports import may_be_in_xla
 from laststep.recorder.numbers.graph_variable import HOST, VARIABLES, GraphVariable
+from laststep.recorder.numbers.kept import most_bytes
 
 IDLE, ASKED = 0.0, math.inf  # the gate: the host sets ASKED, the step answers with IDLE
 ABSENT = -1.0  # in place of a count of steps
@@ -17,7 +18,7 @@ BAD, LOSS, COUNT, FIRST_NORM = range(4)  # in what the host reads; norms and uni
 MOST_UNITS = 65536
 MOST_LOOKED_AT = 24
 MOST_WATCHED = 65536  # elements of a gradient that are summed up in each step
-MOST_BATCH = 16 << 20  # bytes
+MOST_BATCH = 16 << 20  # bytes; more where more is wanted for a replay
 MOST_WEIGHTS = 64 << 20
 LARGEST = 3.4e38  # of float32, or nearly
 RECORD = "tensorflow.python.eager.record"
@@ -215,10 +216,10 @@ class Sentinel:
 
     def _keep_batch(self, tf: Any) -> list[Any]:
         """The operations that do it."""
-        written = []
+        written, most = [], max(MOST_BATCH, most_bytes())
         for name, held in self.kept.items():
             tensor = self._batch[name]
-            small = tf.size(tensor, out_type="int64") * tensor.dtype.size <= MOST_BATCH
+            small = tf.size(tensor, out_type="int64") * tensor.dtype.size <= most
             is_whole = self.in_xla or tensor.shape.is_fully_defined()
             written.append(held.write(tensor if is_whole else tensor[: tf.where(small, tf.shape(tensor)[0], 0)]))
         return written

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _sitebuiltins
 import atexit
+import json
 import os
 import signal
 import sys
@@ -75,7 +76,7 @@ def _go_along(env: Any) -> None:
     env["LASTSTEP_RECORD"] = recorder.folder
     if path is not None:
         env["LASTSTEP_PYTHONPATH"] = path
-    env["LASTSTEP_ASKED"] = ";".join(f"{name}={value}" for name, value in recorder.asked.items())
+    env["LASTSTEP_ASKED"] = json.dumps(recorder.asked)
     env["PYTHONPATH"] = here + (os.pathsep + path if path else "")
 
 
