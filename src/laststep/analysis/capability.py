@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from laststep.analysis.finding import Evidence, Remedy
 from laststep.analysis.messages import compiled
 from laststep.logs.read import story_of
+from laststep.record.events.process import Build
+from laststep.record.events.supervisor import Limits
 from laststep.record.run import Run
 
 Capability = tuple[int, int]
@@ -74,9 +76,8 @@ class Gap:
 
 def gap_of(run: Run) -> Gap | None:
     """None where the card is not known, or where several cards differ and no message names one."""
-    build, limits = run.last("build"), run.first("limits")
-    names = build.get("capabilities") if build is not None else None
-    built = tuple(sorted(_all(names))) if isinstance(names, list) else ()
+    build, limits = run.last(Build), run.first(Limits)
+    built = tuple(sorted(_all(build.capabilities or ()))) if build is not None else ()
     known = (
         (Evidence(f"TensorFlow's build has code for {', '.join(map(dotted, built))}", (build,)),)
         if build and built
@@ -89,7 +90,7 @@ def gap_of(run: Run) -> Gap | None:
             [card] = _all([f"sm_{match['sm']}" if "sm" in match.groupdict() else match["dotted"]])
             says = f"line {line.number:,} of what it printed names a card of compute capability {dotted(card)}"
             return Gap(card, built, True, (Evidence(says), *known))
-    cards = set(_all(card.get("capability") for card in (limits.get("gpus") if limits else None) or []))
+    cards = set(_all(gpu.capability for gpu in limits.gpus)) if limits is not None else set()
     if limits is None or not built or len(cards) != 1:
         return None
     [card] = cards
@@ -98,9 +99,9 @@ def gap_of(run: Run) -> Gap | None:
     )
 
 
-def _all(names: Iterable[object]) -> list[Capability]:
+def _all(names: Iterable[str]) -> list[Capability]:
     """sm_89, compute_120, sm_120a, 8.9"""
-    found = [_ARCHITECTURE.match(str(name)) or _DOTTED.match(str(name)) for name in names]
+    found = [_ARCHITECTURE.match(name) or _DOTTED.match(name) for name in names]
     return [(int(each[1]), int(each[2])) for each in found if each]
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from laststep.analysis.finding import Place, Remedy
+from laststep.analysis.finding import Remedy
 from laststep.analysis.messages import Said
+from laststep.record.events.process import Raised
+from laststep.record.events.shared import Frame
+from laststep.record.place import Place
 from laststep.record.run import Run
 
 _NAMED = re.compile(
@@ -60,18 +63,24 @@ class Checkpoint:
 
 def checkpoint_in(run: Run, message: Said) -> Checkpoint | None:
     """None where the file that is damaged holds data."""
-    event, text = message.event, message.found.string
-    same = [each for each in run.all("exception") if event is not None and each.get("message") == event.get("message")]
-    loading = next((each for each in same if each.get("loading")), None)
-    if loading is not None:
-        read, callback = loading.get("loading"), loading.get("callback") or {}
-        return Checkpoint(_whole(str(read.get("file"))), str(read.get("backup") or ""), callback.get("made_at"))
-    named, frames = _NAMED.search(text), event.get("frames") if event is not None else None
-    called = _CALL.search(str((message.where or {}).get("text") or ""))
-    if not (named or called or _READER.search(text) or _is_read_in(frames)):
+    error, text = message.event, message.found.string
+    if error is not None and (loaded := _recorded(run, error)) is not None:
+        return loaded
+    named = _NAMED.search(text)
+    called = _CALL.search(error.where.text) if error is not None and error.where is not None else None
+    if not (named or called or _READER.search(text) or (error is not None and _is_read_in(error.frames))):
         return None
-    found = next((part for part in named.groups() if part), "") if named else ""
-    return Checkpoint(_whole(found or (called["file"] if called and called["file"] else "")))
+    file = next((part for part in named.groups() if part), "") if named else ""
+    return Checkpoint(_whole(file or (called["file"] if called and called["file"] else "")))
+
+
+def _recorded(run: Run, error: Raised) -> Checkpoint | None:
+    """As the recorder saw it being read; the same error may be recorded without, where it left the program."""
+    for event in run.all(Raised):
+        if event.message == error.message and event.loading is not None:
+            made_at = event.callback.made_at if event.callback is not None else None
+            return Checkpoint(_whole(event.loading.file), event.loading.backup, made_at)
+    return None
 
 
 def _whole(file: str) -> str:
@@ -79,8 +88,5 @@ def _whole(file: str) -> str:
     return _PART.sub("", file)
 
 
-def _is_read_in(frames: Any) -> bool:
-    return any(
-        str(frame.get("function")).rpartition(".")[2] in _FUNCTIONS and _LIBRARY.search(str(frame.get("file")))
-        for frame in frames or []
-    )
+def _is_read_in(frames: Iterable[Frame]) -> bool:
+    return any(frame.function.rpartition(".")[2] in _FUNCTIONS and _LIBRARY.search(frame.file) for frame in frames)

@@ -11,7 +11,7 @@ from laststep import text as words
 from laststep.analysis.finding import Evidence, Place, Remedy
 from laststep.analysis.messages import data_of
 from laststep.analysis.progress import fit_place, killed_with
-from laststep.record.event import Event
+from laststep.record.events.supervisor import KernelLine
 from laststep.record.run import Run
 
 _VICTIM = re.compile(r"Killed process (\d+) \(([^)]*)\)")
@@ -23,7 +23,7 @@ class MemoryKill:
     """What speaks for a kill for memory. `sure` when the kernel's own words or counters name this process."""
 
     sure: bool
-    victim: Event | None = None  # the kernel log's line that names the process
+    victim: KernelLine | None = None  # the kernel log's line that names the process
     group: Mapping[str, Any] | None = None  # the control group whose kill counter rose
     machine_kills: int = 0
 
@@ -62,10 +62,10 @@ def pids(run: Run) -> set[int]:
     return {int(pid) for pid in [*known, *(after.get("tree", []) if after else [])] if pid}
 
 
-def _victim(run: Run) -> Event | None:
+def _victim(run: Run) -> KernelLine | None:
     mine = pids(run)
-    for event in reversed(run.all("kernel")):
-        found = _VICTIM.search(str(event.get("line", "")))
+    for event in reversed(run.all(KernelLine)):
+        found = _VICTIM.search(event.line)
         if found and int(found[1]) in mine:
             return event
     return None

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from laststep.analysis.finding import Evidence
-from laststep.analysis.messages import Said, compiled, data_of, said
+from laststep.analysis.messages import Said, compiled, said
 from laststep.record.run import Run
 
 Shape = tuple[int | None, ...]
@@ -27,6 +27,7 @@ _AGAINST = compiled(
     r"You are passing a target array of shape \((?P<target>[^)]*)\) while using as loss",
     r"Rank mismatch: Rank of labels \(received (?P<rank>\d+)\) should equal rank of logits minus 1",
 )
+_TENSOR_SPEC = re.compile(r"TensorSpec\(shape=(\([^)]*\)), dtype=tf\.(\w+)[^)]*\)")
 
 
 @dataclass(frozen=True)
@@ -108,18 +109,16 @@ def spoken(sizes: Shape) -> str:
 
 def what_fit_was_given(run: Run) -> tuple[Evidence, ...]:
     """The data's shapes and the loss, where they were recorded."""
-    fit, data = run.fit, data_of(run)
-    if fit is None or run.is_log:
+    if run.fit is None or run.is_log:
         return ()
-    told = []
-    if data.get("shape"):
-        told.append(f"x {data['shape']} {data.get('dtype', '')}".strip())
-    if data.get("y_shape"):
-        told.append(f"y {data['y_shape']} {data.get('y_dtype', '')}".strip())
-    if not told and data.get("element_spec"):
-        told.append(
-            re.sub(r"TensorSpec\(shape=(\([^)]*\)), dtype=tf\.(\w+)[^)]*\)", r"\1 \2", str(data["element_spec"]))[:120]
-        )
-    loss = fit.began.get("loss")
-    told += [f"loss {loss}"] if isinstance(loss, str) else []
-    return (Evidence(f"fit was given {', '.join(told)}", (fit.began,)),) if told else ()
+    began = run.fit.began
+    data, given = began.data, []
+    if data.shape:
+        given.append(f"x {data.shape} {data.dtype}".strip())
+    if data.y_shape:
+        given.append(f"y {data.y_shape} {data.y_dtype}".strip())
+    if not given and data.element_spec:
+        given.append(_TENSOR_SPEC.sub(r"\1 \2", data.element_spec)[:120])
+    if isinstance(began.loss, str):
+        given.append(f"loss {began.loss}")
+    return (Evidence(f"fit was given {', '.join(given)}", (began,)),) if given else ()

@@ -50,7 +50,7 @@ def bad_labels_for_loss(run: Run) -> Answer:
     )
     have = "one number for each sample" if numbers else "one-hot rows"
     shapes = f"labels {spoken(found.target)}, output {spoken(found.output)}" if found.output else ""
-    binary = numbers and "binary" in str(run.fit.began.get("loss") if run.fit else "")
+    binary = numbers and run.fit is not None and "binary" in str(run.fit.began.loss)
     return answer(
         run,
         found.message,

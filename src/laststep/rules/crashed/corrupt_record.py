@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep import text as words
 from laststep.analysis.checkpoints import checkpoint_in
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.messages import ECHOES, Said, answer, compiled, data_of, said
+from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -79,7 +79,7 @@ def corrupt_record(run: Run) -> Answer:
 def _called_missing(run: Run) -> Said | None:
     """Keras 3 says "File not found" of a .keras file that is there and is no zip file."""
     message = said(run, *_MISSING, console=False)
-    return message if message is not None and message.event is not None and message.event.get("file_exists") else None
+    return message if message is not None and message.event is not None and message.event.file_exists else None
 
 
 def _file(message: Said) -> str:
@@ -97,9 +97,8 @@ def _at(message: Said) -> str:
 def _delivered(run: Run) -> tuple[Evidence, ...]:
     if not run.steps:
         return ()
-    data = data_of(run)
-    stages = {stage["stage"]: stage for stage in data.get("stages") or []}
-    batch = next((stage["batch_size"] for stage in stages.values() if stage.get("batch_size")), None)
+    stages = {stage.stage: stage for stage in run.fit.began.data.stages} if run.fit is not None else {}
+    batch = next((stage.batch_size for stage in stages.values() if stage.batch_size), None)
     if batch and "Shuffle" not in stages and run.fit is not None and not run.fit.epochs:
         first = run.steps[-1].number * batch + 1
         told = f"the records {first:,} to {first + batch - 1:,}"

@@ -7,6 +7,7 @@ import os
 from laststep import text as words
 from laststep.analysis.finding import Evidence, Remedy
 from laststep.analysis.messages import ECHOES, answer, compiled, said
+from laststep.record.events.supervisor import Aftermath
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -62,7 +63,8 @@ def disk_full(run: Run) -> Answer:
 
 
 def _free(run: Run) -> tuple[Evidence, ...]:
-    after = run.last("aftermath")
-    disks = [disk for disk in (after.get("disks") or []) if disk.get("free") is not None] if after else []
-    told = [f"{words.size(disk['free'])} free in {disk.get('folder') or disk.get('path')}" for disk in disks]
-    return (Evidence("after the end: " + ", ".join(told), (after,)),) if told and after else ()
+    after = run.last(Aftermath)
+    if after is None:
+        return ()
+    free = [f"{words.size(disk.free)} free in {disk.path}" for disk in after.disks if disk.free is not None]
+    return (Evidence("after the end: " + ", ".join(free), (after,)),) if free else ()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.messages import failures
 from laststep.analysis.progress import no, progress
-from laststep.record.event import Event
+from laststep.record.events.process import Raised
+from laststep.record.events.shared import Frame, users_line
+from laststep.record.place import Place
 from laststep.record.run import Run
-from laststep.recorder.frames import users_line
 from laststep.rules.rule import Answer, rule
 
 # What TensorFlow makes of an exception in Python code that it calls: its class and text, then its traceback.
@@ -51,18 +53,22 @@ def generator_raised(run: Run) -> Answer:
     for error in failures(run):
         inside = _inside(error)
         where = inside[1] if inside else _called_by_the_library(error)
-        sure = bool(inside) or any(_CALLERS.search(str(frame.get("file", ""))) for frame in error.get("frames") or [])
-        kind = inside[0] if inside else str(error.get("type", "?")).rsplit(".", 1)[-1]
+        sure = bool(inside) or any(_CALLERS.search(frame.file) for frame in error.frames)
+        kind = inside[0] if inside else _class_name(error)
         if where is None or kind.startswith(_NOT_AN_ERROR):
             continue
-        message = kind if inside else f"{kind}: {str(error.get('message'))[:300]}"
+        message = kind if inside else f"{kind}: {error.message[:300]}"
         return _finding(run, error, message, where, Confidence.CERTAIN if sure else Confidence.LIKELY)
     return no("no exception came out of the program's own data code")
 
 
-def _finding(run: Run, error: Event, message: str, where: Place, confidence: Confidence) -> Finding:
-    kind, wrapped = message.split(":")[0], str(error.get("type", "?")).rsplit(".", 1)[-1]
-    function = f" in {where['function']}" if where.get("function") else ""
+def _class_name(error: Raised) -> str:
+    return error.type.rsplit(".", 1)[-1] or "?"
+
+
+def _finding(run: Run, error: Raised, message: str, where: Place, confidence: Confidence) -> Finding:
+    kind, wrapped = message.split(":")[0], _class_name(error)
+    function = f" in {where.function}" if where.function else ""
     evidence = [Evidence(message, (error,))]
     if wrapped != kind:
         evidence.append(Evidence(f"TensorFlow passed it on as {wrapped}", (error,)))
@@ -75,27 +81,25 @@ def _finding(run: Run, error: Event, message: str, where: Place, confidence: Con
     )
 
 
-def _inside(error: Event) -> tuple[str, Place] | None:
+def _inside(error: Raised) -> tuple[str, Place] | None:
     """The exception that TensorFlow carries in its text, and the user's line in its traceback."""
-    found = _INSIDE.search(str(error.get("message", "")))
+    found = _INSIDE.search(error.message)
     if not found:
         return None
     frames = [
-        {key: int(value) if key == "line" else value for key, value in frame.groupdict().items() if value}
+        Frame(file=frame["file"], line=int(frame["line"]), function=frame["function"], text=frame["text"] or "")
         for frame in _FRAME.finditer(found["stack"])
     ]
     where = users_line(reversed(frames))
     return (f"{found['type'].rsplit('.', 1)[-1]}: {found['message']}", where) if where else None
 
 
-def _called_by_the_library(error: Event) -> Place | None:
+def _called_by_the_library(error: Raised) -> Place | None:
     """The deepest of the user's frames, when a library's data code called into it."""
-    frames = error.get("frames") or []
-    called = "generator raised StopIteration" in str(error.get("message"))
-    for frame in frames:
-        called = called or bool(_CALLERS.search(str(frame.get("file", "")))) or bool(frame.get("generator"))
-        mine = users_line([frame])
-        if called and mine is not None:
-            where = users_line(reversed(frames))
-            return {**where, "function": frame.get("function")} if where else None
+    called = "generator raised StopIteration" in error.message
+    for frame in error.frames:
+        called = called or bool(_CALLERS.search(frame.file)) or frame.generator
+        if called and users_line([frame]) is not None:
+            where = users_line(reversed(error.frames))
+            return dataclasses.replace(where, function=frame.function) if where is not None else None
     return None

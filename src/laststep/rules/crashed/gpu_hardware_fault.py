@@ -8,10 +8,11 @@ from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.memory import pids
 from laststep.analysis.messages import ECHOES, Said, compiled, said
 from laststep.analysis.progress import no, progress
-from laststep.record.event import Event
+from laststep.record.events.supervisor import KernelLine, Limits
 from laststep.record.run import Run
-from laststep.record.untyped import untyped
 from laststep.rules.rule import Answer, rule
+
+Xid = tuple[KernelLine, re.Match[str]]
 
 _XID = re.compile(r"NVRM: Xid \((?:PCI:)?(?P<bus>[\w:.]+)\): (?P<xid>\d+)(?P<rest>.*)")
 # NVIDIA's list: those that the card, its memory, its links or its firmware cause; 13, 31, 43 and 45 are programs' own.
@@ -30,7 +31,6 @@ HARDWARE = {
     120: "the card's system processor failed",
     140: "an unrecovered ECC error",
 }
-_NONE = untyped(0.0, "limits", {})
 _CUDA = compiled(r"CUDA_ERROR|CUDA error|cudaError|GPU:\d")
 SAID = compiled(
     r"(?i)fallen off the bus",
@@ -76,9 +76,9 @@ def gpu_hardware_fault(run: Run) -> Answer:
     )
 
 
-def _hardware_xid(run: Run) -> tuple[Event, re.Match[str]] | None:
-    for event in run.all("kernel"):
-        found = _XID.search(str(event.get("line", "")))
+def _hardware_xid(run: Run) -> Xid | None:
+    for event in run.all(KernelLine):
+        found = _XID.search(event.line)
         if found and int(found["xid"]) in HARDWARE and _is_about_us(run, found["rest"]):
             return event, found
     return None
@@ -89,15 +89,16 @@ def _is_about_us(run: Run, rest: str) -> bool:
     named = re.search(r"pid=(\d+)", rest)
     if named and not run.is_log:
         return int(named[1]) in pids(run)
-    return run.is_log or bool((run.first("limits") or _NONE).get("gpus")) or said(run, *_CUDA) is not None
+    limits = run.first(Limits)
+    return run.is_log or (limits is not None and bool(limits.gpus)) or said(run, *_CUDA) is not None
 
 
-def _what(line: tuple[Event, re.Match[str]] | None, message: Said | None) -> str:
+def _what(line: Xid | None, message: Said | None) -> str:
     if line is not None:
         return f"Xid {line[1]['xid']}, {HARDWARE[int(line[1]['xid'])]}"
     return message.found[0] if message else ""
 
 
-def _evidence(line: tuple[Event, re.Match[str]] | None, message: Said | None) -> list[Evidence]:
-    found = [Evidence(f"the kernel's log: “{str(line[0].get('line'))[:160]}”", (line[0],))] if line else []
+def _evidence(line: Xid | None, message: Said | None) -> list[Evidence]:
+    found = [Evidence(f"the kernel's log: “{line[0].line[:160]}”", (line[0],))] if line else []
     return found + ([message.evidence] if message else [])

@@ -9,7 +9,9 @@ from laststep.analysis.memory import pids
 from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
 from laststep.analysis.progress import no
 from laststep.logs.read import story_of
+from laststep.record.events.supervisor import Limits
 from laststep.record.run import Run
+from laststep.record.sample import GpuState
 from laststep.rules.rule import Answer, rule
 
 TINY = 500e6  # bytes for TensorFlow's whole pool: the rest was in other hands
@@ -96,19 +98,27 @@ def _cause(start: Said | None, handle: Said | None) -> str:
     return "The card's memory was taken before this program could use it"
 
 
+def _held_before_the_start(run: Run) -> Evidence | None:
+    """By NVML; None where a card was free, since which one the program used is not known."""
+    limits, mine = run.first(Limits), pids(run)
+    if limits is None or not limits.gpus or not all(map(_is_taken, limits.gpus)):
+        return None
+    gpu = limits.gpus[0]
+    held = [each for each in gpu.held_by if each.pid not in mine]
+    names = ", ".join(f"process {each.pid} with {words.size(each.used or 0)}" for each in held)
+    told = f"{words.size(gpu.used or 0)} of {words.size(gpu.total or 0)} were in use before the start"
+    return Evidence(told + (f" ({names})" if names else ""), (limits,))
+
+
+def _is_taken(gpu: GpuState) -> bool:
+    return gpu.used is not None and gpu.total is not None and gpu.used > (1 - LITTLE) * gpu.total
+
+
 def _others(run: Run) -> Evidence | None:
     """Who else had the card's memory, by NVML, by PyTorch's words, or by TensorFlow's figures at its start."""
-    mine = pids(run)
-    limits = run.first("limits")
-    cards = (limits.get("gpus") or []) if limits else []
-    if any(gpu.get("used", 0) <= (1 - LITTLE) * gpu.get("total", 1) for gpu in cards):
-        cards = []  # one was free, and which one the program used is not known
-    for gpu in cards:
-        held = [each for each in gpu.get("held_by", []) if each["pid"] not in mine]
-        if gpu.get("used", 0) > (1 - LITTLE) * gpu.get("total", 1) and limits:
-            names = ", ".join(f"process {each['pid']} with {words.size(each['used'] or 0)}" for each in held)
-            told = f"{words.size(gpu['used'])} of {words.size(gpu['total'])} were in use before the start"
-            return Evidence(told + (f" ({names})" if names else ""), (limits,))
+    by_driver = _held_before_the_start(run)
+    if by_driver is not None:
+        return by_driver
     other = said(run, *_OTHERS)
     if other:
         return Evidence(f"process {other['pid']} held {other['used']}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from laststep.analysis.device_memory import Shortage, shortage
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.messages import ECHOES, answer, data_of
+from laststep.analysis.messages import ECHOES, answer
 from laststep.analysis.progress import fit_place, no
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -50,9 +50,10 @@ def gpu_out_of_memory(run: Run) -> Answer:
 
 def _smaller_batch(run: Run, lack: Shortage) -> tuple[tuple[Remedy, ...], tuple[Evidence, ...]]:
     """The batch that was asked for, and the largest that the figures leave possible."""
-    batch = data_of(run).get("batch_size") or (run.fit.began.get("batch_size") if run.fit else None)
+    began = run.fit.began if run.fit is not None else None
+    batch = (began.data.batch_size or began.batch_size) if began is not None else None
     mixed = Remedy("Or compute in half precision", 'keras.mixed_precision.set_global_policy("mixed_float16")')
-    if not isinstance(batch, int) or batch < 2:
+    if batch is None or batch < 2:
         return (Remedy("Train with a smaller batch: halve it until it fits"), mixed), ()
     needs = lack.in_use + lack.asked
     known = bool(lack.limit) and needs > lack.limit

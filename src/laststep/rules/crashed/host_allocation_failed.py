@@ -10,6 +10,7 @@ from laststep.analysis.device_memory import TYPE_SIZES, bytes_of
 from laststep.analysis.finding import Evidence, Remedy
 from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
 from laststep.record.run import Run
+from laststep.record.sample import HostMemory
 from laststep.rules.rule import Answer, rule
 
 FAILED = compiled(
@@ -75,11 +76,11 @@ def _asked(message: Said) -> int:
 
 
 def _room(run: Run) -> tuple[Evidence, ...]:
-    host: dict[str, float] = next((sample["host"] for sample in reversed(run.samples) if sample.get("host")), {})
-    if not host.get("total"):
+    host: HostMemory | None = next((sample.host for sample in reversed(run.samples) if sample.host.total), None)
+    if host is None:
         return ()
-    free = words.size(host.get("available", 0))
-    return (Evidence(f"the machine had {free} of {words.size(host['total'])} available in the last sample"),)
+    free = words.size(host.available or 0)
+    return (Evidence(f"the machine had {free} of {words.size(host.total)} available in the last sample"),)
 
 
 def _remedies(message: Said, shape: str) -> tuple[Remedy, ...]:

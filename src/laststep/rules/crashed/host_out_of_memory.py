@@ -20,7 +20,7 @@ from laststep.analysis.memory import (
 )
 from laststep.analysis.messages import answer, compiled, said
 from laststep.analysis.progress import cannot, fit_place, measured, no, progress, quoted, saved, verdict
-from laststep.record.event import Event
+from laststep.record.events.supervisor import Aftermath, ProcessEnd, Verdict
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -74,10 +74,10 @@ def host_out_of_memory(run: Run) -> Answer:
     return _finding(run, kill, Confidence.LIKELY if was_near_the_limit(run) else Confidence.POSSIBLE)
 
 
-def _by_verdict(run: Run, told: Event) -> Finding:
+def _by_verdict(run: Run, told: Verdict) -> Finding:
     """A batch system, a container engine or the kernel itself says so in the log."""
     return Finding(
-        cause=f"The process was killed because memory ran out: {told.get('by')} says so.",
+        cause=f"The process was killed because memory ran out: {told.by} says so.",
         confidence=Confidence.CERTAIN,
         evidence=(
             quoted(told),
@@ -95,9 +95,9 @@ def _by_verdict(run: Run, told: Event) -> Finding:
 def _all_clear(run: Run) -> str:
     most = max(in_use(sample) for sample in run.samples)
     limit = limit_of(run)
-    total = (run.samples[-1].get("host") or {}).get("total")
+    total = run.samples[-1].host.total
     room = f" of the limit of {words.size(limit)}" if limit else f" of {words.size(total)}" if total else ""
-    counters = ", and the kernel's kill counters did not move" if run.has("aftermath") and was_killed(run) else ""
+    counters = ", and the kernel's kill counters did not move" if run.has(Aftermath) and was_killed(run) else ""
     return f"memory in use was {words.size(most)} at most,{room.replace(' of', ' out of', 1)}{counters}"
 
 
@@ -124,16 +124,16 @@ def _finding(run: Run, kill: MemoryKill, confidence: Confidence) -> Finding:
 
 def _evidence(run: Run, kill: MemoryKill) -> list[Evidence]:
     found = []
-    after = run.last("aftermath")
+    after = run.last(Aftermath)
     if kill.victim is not None:
-        found.append(Evidence(f"the kernel's log: “{str(kill.victim.get('line')).split(', UID')[0]}”", (kill.victim,)))
+        found.append(Evidence(f"the kernel's log: “{kill.victim.line.split(', UID')[0]}”", (kill.victim,)))
     if kill.group is not None and after is not None:
-        before, now = kill.group["kills_before"], kill.group["kills"]
+        before, now = kill.group["kills_before"], kill.group["kills"]  # TRANSITION: MemoryKill.group is no type yet
         found.append(Evidence(f"the kill counter of {kill.group['group']} went from {before} to {now}", (after,)))
     if not kill.sure and kill.machine_kills and after is not None:
         told = f"the kernel killed {kill.machine_kills} for memory on this machine during the run"
         found.append(Evidence(told, (after,)))
-    if not run.has("end"):
+    if not run.has(ProcessEnd):
         found.append(Evidence("the record breaks off: the supervisor was killed in the same moment"))
     curve = tuple(in_use(sample) for sample in run.samples)
     if curve:

@@ -7,6 +7,7 @@ import dataclasses
 from laststep.analysis.fatal import died_of
 from laststep.analysis.finding import Evidence, Finding, Remedy
 from laststep.analysis.messages import answer, compiled, said
+from laststep.record.events.supervisor import Limits
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 from laststep.supervisor.host import FEATURES
@@ -65,10 +66,10 @@ def illegal_instruction(run: Run) -> Answer:
 
 
 def _lacks(run: Run) -> Evidence | None:
-    limits = next((event for event in run.all("limits") if event.get("processor")), None)
-    if limits is None:
-        return None
-    processor = limits.get("processor")
-    lacking = [name for name in FEATURES if name not in processor["has"]]
-    told = f"lacks {', '.join(lacking)}" if lacking else f"has {', '.join(processor['has'])}: look for what is newer"
-    return Evidence(f"this processor ({processor['model']}) {told}", (limits,))
+    for limits in run.all(Limits):
+        if limits.processor is not None:
+            model, has = limits.processor.model, limits.processor.has
+            lacking = [name for name in FEATURES if name not in has]
+            told = f"lacks {', '.join(lacking)}" if lacking else f"has {', '.join(has)}: look for what is newer"
+            return Evidence(f"this processor ({model}) {told}", (limits,))
+    return None

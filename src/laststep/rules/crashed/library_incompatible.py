@@ -6,6 +6,7 @@ import re
 
 from laststep.analysis.finding import Confidence, Evidence, Remedy
 from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
+from laststep.record.events.process import Versions
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -109,11 +110,11 @@ def _cause(sure: Said | None, gone: Said | None) -> str:
 
 
 def _versions(run: Run) -> tuple[Evidence, ...]:
-    event = run.last("versions")
+    event = run.last(Versions)
     if event is None:
         return ()
-    told = ", ".join(f"{name} {version}" for name, version in event.raw.items() if re.match(r"[\d.]+", str(version)))
-    return (Evidence(f"in use: {told}"[:300], (event,)),) if told else ()
+    known = ", ".join(f"{name} {version}" for name, version in event.known.items() if re.match(r"[\d.]+", version))
+    return (Evidence(f"in use: {known}"[:300], (event,)),) if known else ()
 
 
 def _remedies(message: Said | None) -> tuple[Remedy, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from laststep.analysis.finding import Confidence, Evidence, Remedy
 from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
 from laststep.analysis.progress import measured
+from laststep.record.events.supervisor import Launch
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -54,7 +55,7 @@ def missing_file(run: Run) -> Answer:
     message = said(run, *SAID)
     if message is not None and _A_LIBRARY[0].search(message.found.string):
         message = None  # a library that cannot be loaded has a rule of its own
-    if message is not None and message.event is not None and message.event.get("file_exists"):
+    if message is not None and message.event is not None and message.event.file_exists:
         return measured("the file that Keras did not find was there")
     file = (message.get("file") or message.get("made")) if message else ""
     unsure = run.is_log and message is not None and ".keras` zip file" in message.found.string
@@ -70,7 +71,7 @@ def missing_file(run: Run) -> Answer:
 
 
 def _relative(run: Run, file: str) -> tuple[Evidence, ...]:
-    began = run.first("run")
+    began = run.first(Launch)
     if not file or file.startswith(("/", "~", "gs:", "s3:", "hdfs:")) or began is None or not run.cwd:
         return ()
     return (Evidence(f"the path is relative, and the program was started in {run.cwd}", (began,)),)

@@ -55,7 +55,7 @@ def shape_mismatch(run: Run) -> Answer:
 def _checked_by_keras(run: Run) -> Said | None:
     """Keras's own check of a layer's input raised; a log may be cut before its words."""
     for error in failures(run):
-        found = _ANYTHING.match(str(error.get("message")))
-        if found and any(frame.get("function") == "assert_input_compatibility" for frame in error.get("frames") or []):
+        found = _ANYTHING.match(error.message)
+        if found and any(frame.function == "assert_input_compatibility" for frame in error.frames):
             return Said(found, error)
     return None

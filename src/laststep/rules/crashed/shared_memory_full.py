@@ -6,7 +6,9 @@ from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
 from laststep.analysis.progress import fit_place, killed_with, place_of_fault, progress
+from laststep.record.events.supervisor import ProcessEnd
 from laststep.record.run import Run
+from laststep.record.sample import DiskSpace
 from laststep.rules.rule import Answer, rule
 
 SAID = compiled(
@@ -63,21 +65,20 @@ def shared_memory_full(run: Run) -> Answer:
 
 def _full_when_it_died(run: Run) -> Evidence | None:
     """A bus error, and a /dev/shm that was well filled in the last sample or can hold next to nothing."""
-    shm = (run.samples[-1].get("shm") or {}) if run.samples else {}
-    if not killed_with(run, 7, "SIGBUS") or not shm.get("total"):
+    shm: DiskSpace | None = run.samples[-1].shm if run.samples else None
+    if not killed_with(run, 7, "SIGBUS") or shm is None or shm.free is None or not shm.total:
         return None
-    used = shm["total"] - shm["free"]
-    if used < 0.5 * shm["total"] and shm["total"] > TINY:
+    used = shm.total - shm.free
+    if used < 0.5 * shm.total and shm.total > TINY:
         return None
     told = (
-        f"it died of SIGBUS, and of /dev/shm's {words.size(shm['total'])} it had filled {words.size(used)} a "
-        f"moment before"
+        f"it died of SIGBUS, and of /dev/shm's {words.size(shm.total)} it had filled {words.size(used)} a moment before"
     )
-    return Evidence(told, tuple(run.all("end")[-1:]))
+    return Evidence(told, tuple(run.all(ProcessEnd)[-1:]))
 
 
 def _raised_there(run: Run) -> Said | None:
     """ENOSPC out of Python's own shared memory, whose segments have names of any kind."""
     full = said(run, *_FULL, console=False)
-    frames = full.event.get("frames", []) if full is not None and full.event is not None else []
-    return full if any(str(frame.get("file", "")).endswith(_IN_SHARED_MEMORY) for frame in frames) else None
+    frames = full.event.frames if full is not None and full.event is not None else ()
+    return full if any(frame.file.endswith(_IN_SHARED_MEMORY) for frame in frames) else None

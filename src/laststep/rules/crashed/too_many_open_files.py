@@ -49,8 +49,8 @@ def too_many_open_files(run: Run) -> Answer:
 
 
 def _open(run: Run) -> tuple[Evidence, ...]:
-    counts = [(sample["t"], sample["files"]) for sample in run.samples if isinstance(sample.get("files"), int)]
+    counts = [sample.files for sample in run.samples if sample.files is not None]
     if len(counts) < 2:
         return ()
-    told = f"open files: {counts[0][1]} in the first sample, {counts[-1][1]} in the last"
-    return (Evidence(told, curve=tuple(float(count) for _, count in counts)),)
+    told = f"open files: {counts[0]} in the first sample, {counts[-1]} in the last"
+    return (Evidence(told, curve=tuple(map(float, counts))),)

@@ -50,8 +50,8 @@ def unsupported_strategy(run: Run) -> Answer:
         peer-lost (another rank died), library-incompatible.
     """
     message = said(run, *SAID, console=False)
-    fit = run.fit
-    strategy = (message.get("strategy") if message else "") or str((fit.began.get("strategy") if fit else "") or "")
+    compiled_with = run.fit.began.strategy if run.fit is not None else None
+    strategy = (message.get("strategy") if message else "") or compiled_with
     named = f" {strategy}" if strategy and strategy != "_DefaultDistributionStrategy" else " this distribution strategy"
     return answer(
         run,
