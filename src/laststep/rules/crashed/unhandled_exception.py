@@ -1,4 +1,4 @@
-"""An exception that nobody caught."""
+"""An exception that was not caught."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from laststep.rules.rule import Answer, rule
 
 @rule()
 def unhandled_exception(run: Run) -> Answer:
-    """An exception ended the program, and no more special rule knows its cause.
+    """An exception ended the program, and no more specific rule knows its cause.
 
     What happened
-        Python raised an exception, nobody caught it, and the program (or the thread that trained) ended.
+        Python raised an exception that was not caught, and the program (or the thread that trained) ended.
 
     How laststep knows
-        The exception itself, as Python handed it out, with all its frames. The line shown is the deepest one
-        of your own code, not of a library. Where laststep could not look inside, the last traceback on the
-        console is read instead.
+        The exception itself, as Python raised it, with all its frames. The line shown is the innermost one of
+        your own code, not of a library. Where laststep could not look inside the process, the last traceback on
+        the console is used instead.
 
     What to do
-        Start at that line. `laststep why -v` shows the whole stack, also the frames that Keras and TensorFlow
-        cut out of their tracebacks.
+        Start at that line. `laststep why -v` shows the whole stack, including the frames that Keras and
+        TensorFlow remove from their tracebacks.
 
     Not to be confused with
-        callback-raised (training itself was fine), script-exited (the program left on its own account),
-        callback-swallowed (the program caught the error and said nothing).
+        callback-raised (training itself was fine), script-exited (the program called exit), callback-swallowed
+        (the program caught the error and did not report it).
     """
     error = run.uncaught or _in_training_thread(run)
     confidence = Confidence.CERTAIN
@@ -37,19 +37,19 @@ def unhandled_exception(run: Run) -> Answer:
         error, confidence = traceback_on_console(run), Confidence.LIKELY
     if error is None:
         seen = recorded and not run.alive
-        return measured("no exception left the program: it would have been seen") if seen else no("none was seen")
+        return measured("no exception left the program") if seen else no("no exception was recorded")
     if "KeyboardInterrupt" in error.bases:
-        return no("the exception was KeyboardInterrupt")
+        return no("the exception was a KeyboardInterrupt")
     evidence = [Evidence(short_message(error, 600), (error,))]
     for inner in error.because_of:
         evidence.append(Evidence(f"while handling {inner.type}: {inner.message[:200]}", (error,)))
     evidence.append(progress(run))
     install = missing_package(error)
-    start = Remedy(f"Start at your own line above; `laststep {_verb(run)} -v` shows the whole stack")
+    start = Remedy(f"Start at your own line, shown above; `laststep {_verb(run)} -v` shows the whole stack")
     kind = error.type.rsplit(".", 1)[-1] or "?"
     thread = f" in the thread {error.thread}" if error.left == "thread" else ""
     return Finding(
-        cause=f"{kind} was raised{thread}{_at(error.where)} and nobody caught it.",
+        cause=f"{kind} was raised{thread}{_at(error.where)} and not caught.",
         confidence=confidence,
         evidence=tuple(evidence),
         remedies=(install or start,),

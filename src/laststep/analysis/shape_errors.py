@@ -1,4 +1,4 @@
-"""The ways in which shapes do not fit, by the messages of Keras and TensorFlow, and what each usually means."""
+"""The shape errors of Keras and TensorFlow by their messages, and what each usually means."""
 
 from __future__ import annotations
 
@@ -8,176 +8,174 @@ from dataclasses import dataclass
 
 from laststep.analysis.finding import Remedy
 from laststep.analysis.messages import Said, compiled
-from laststep.analysis.shapes import Labels, Shape, shape, spoken
+from laststep.analysis.shapes import LabelMismatch, format_shape, parse_shape
 
 
 @dataclass(frozen=True)
-class Told:
-    """The cause in the user's words, with what to change."""
+class ShapeError:
+    """What does not match, and what to change."""
 
     cause: str
     remedies: tuple[Remedy, ...] = ()
 
 
-def of_labels(found: Labels) -> Told:
+def describe_labels(found: LabelMismatch) -> ShapeError:
     """Labels and output that differ, and not because one is one-hot."""
-    shapes = f"labels {spoken(found.target)}, output {spoken(found.output)}"
-    if found.lack_a_flatten:
-        return Told(
-            f"The model's output has more axes than the labels ({shapes}): a Flatten or a pooling layer is missing.",
+    shapes = f"labels {format_shape(found.target)}, output {format_shape(found.output)}"
+    if found.lacks_flatten:
+        return ShapeError(
+            f"The model's output has more axes than the labels ({shapes}): a Flatten or pooling layer is missing.",
             (Remedy("Flatten before the last Dense layer, or pool over the extra axes", "keras.layers.Flatten(),"),),
         )
     if found.output and found.target and found.output[-1] != found.target[-1]:
-        want = found.target[-1] if len(found.target) == len(found.output) else None
-        change = f"keras.layers.Dense({want}, …)" if want else None
-        return Told(
-            f"The output and the labels do not have the same width ({shapes}).",
-            (Remedy("Let the last layer have a unit for each column of the labels", change),),
+        columns = found.target[-1] if len(found.target) == len(found.output) else None
+        change = f"keras.layers.Dense({columns}, …)" if columns else None
+        return ShapeError(
+            f"The last axes of the output and the labels differ ({shapes}).",
+            (Remedy("Give the last layer one unit per label column", change),),
         )
-    return Told(f"The labels do not fit the output ({shapes}): they come in different numbers.")
+    return ShapeError(f"The numbers of labels and predictions differ ({shapes}).")
 
 
-def _features(message: Said) -> Told:
-    got = shape(message.get("got"))
+def _features(message: Said) -> ShapeError:
+    got = parse_shape(message.get("got"))
     layer, wanted = message.get("layer"), message.get("wanted")
     axis = "features" if message.get("axis") == "-1" else f"entries on axis {message.get('axis')}"
-    change = f"keras.Input(shape={got[1:] if len(got) != 2 else (got[-1],)})" if None not in got[1:] else None
-    return Told(
-        f"The layer {layer} was built for {wanted} {axis} and got a tensor of shape {spoken(got)}.",
-        (Remedy("Build the model for the data as it is, or give it the data it was built for", change),),
+    change = f"keras.Input(shape={format_shape(got[1:])})" if got and None not in got[1:] else None
+    return ShapeError(
+        f"The layer {layer} was built for {wanted} {axis} but got a tensor of shape {format_shape(got)}.",
+        (Remedy("Build the model for this data, or pass data of the shape it was built for", change),),
     )
 
 
-def _axes(message: Said) -> Told:
-    got, wanted = shape(message.get("got")), int(message.get("wanted"))
+def _axes(message: Said) -> ShapeError:
+    got, wanted = parse_shape(message.get("got")), int(message.get("wanted"))
     lacking = wanted - int(message.get("found") or len(got))
-    cause = f"The layer {message.get('layer')} takes tensors of {wanted} axes and got {spoken(got)}."
+    cause = f"The layer {message.get('layer')} expects ndim={wanted} but got a tensor of shape {format_shape(got)}."
     if lacking == 1 and wanted == 4:
-        return Told(cause, (Remedy("Images need an axis for their channels", "x = x[..., np.newaxis]"),))
+        return ShapeError(cause, (Remedy("Add a channel axis to the images", "x = x[..., np.newaxis]"),))
     if lacking == 1 and wanted == 3:
-        return Told(
-            cause, (Remedy("Sequences need an axis for their steps or their features", "x = x[..., np.newaxis]"),)
-        )
+        remedy = Remedy("Add an axis for the time steps or the features of the sequences", "x = x[..., np.newaxis]")
+        return ShapeError(cause, (remedy,))
     if lacking < 0:
-        return Told(cause, (Remedy("Bring the extra axes away before this layer", "keras.layers.Flatten(),"),))
-    return Told(cause, (Remedy("Give the data the axes that the layer takes: x.reshape or keras.layers.Reshape"),))
+        return ShapeError(cause, (Remedy("Remove the extra axes before this layer", "keras.layers.Flatten(),"),))
+    return ShapeError(cause, (Remedy("Reshape the data as the layer expects it: x.reshape or keras.layers.Reshape"),))
 
 
-def _expected(message: Said) -> Told:
-    got, wanted = shape(message.get("got")), shape(message.get("wanted"))
+def _expected(message: Said) -> ShapeError:
+    got, wanted = parse_shape(message.get("got")), parse_shape(message.get("wanted"))
     name = message.get("layer") or "The model"
-    cause = f"{name} was built for tensors of shape {spoken(wanted)} and got {spoken(got)}."
+    cause = f"{name} was built for tensors of shape {format_shape(wanted)} but got {format_shape(got)}."
     if len(wanted) == 2 and len(got) > 2:
-        return Told(cause, (Remedy("Flatten the data first", "keras.layers.Flatten(),  # as the first layer"),))
-    own = got if "Error when checking" in message.found[0] else got[1:]  # Keras 2 leaves the batch's axis out
-    return Told(cause, (Remedy("Build the model for the data as it is", f"keras.Input(shape={_python(own)})"),))
+        return ShapeError(cause, (Remedy("Flatten the data first", "keras.layers.Flatten(),  # as the first layer"),))
+    sample = got if "Error when checking" in message.found[0] else got[1:]  # Keras 2 leaves out the batch axis
+    return ShapeError(cause, (Remedy("Build the model for this data", f"keras.Input(shape={format_shape(sample)})"),))
 
 
-def _python(sizes: Shape) -> str:
-    return f"({', '.join(map(str, sizes))}{',' if len(sizes) == 1 else ''})"
-
-
-def _negative(message: Said) -> Told:
-    got = shape(message.get("got"))
-    first_are_channels = len(got) == 4 and got[1] in (1, 3, 4) and all(size and size > 4 for size in got[2:])
-    if first_are_channels:
-        return Told(
-            f"The layer got {spoken(got)}, next to nothing in its first axis: most likely the channels come first.",
+def _negative(message: Said) -> ShapeError:
+    got = parse_shape(message.get("got"))
+    is_channels_first = len(got) == 4 and got[1] in (1, 3, 4) and all(size and size > 4 for size in got[2:])
+    if is_channels_first:
+        return ShapeError(
+            f"The layer got shape {format_shape(got)}: most likely the images are channels-first.",
             (
-                Remedy("Move the channels to the end", "x = np.moveaxis(x, 1, -1)"),
-                Remedy("Or tell the layers", 'keras.config.set_image_data_format("channels_first")  # needs a GPU'),
+                Remedy("Move the channels to the last axis", "x = np.moveaxis(x, 1, -1)"),
+                Remedy("Or configure Keras", 'keras.config.set_image_data_format("channels_first")  # needs a GPU'),
             ),
         )
-    return Told(
-        f"The tensor is too small for this layer: from {spoken(got)} nothing is left.",
+    return ShapeError(
+        f"A tensor of shape {format_shape(got)} is too small for this layer: its output would be empty.",
         (
-            Remedy("Keep the size in the layers before", 'padding="same"'),
-            Remedy("Or take larger images, or fewer pooling and strided layers"),
+            Remedy("Keep the size in the layers before it", 'padding="same"'),
+            Remedy("Or use larger images, or fewer pooling and strided layers"),
         ),
     )
 
 
-def _two(message: Said) -> Told:
+def _two(message: Said) -> ShapeError:
     """Two tensors of an element-wise operation."""
-    a, b = shape(message.get("a")), shape(message.get("b"))
-    cause = f"Two tensors of shapes {spoken(a)} and {spoken(b)} were to be combined."
+    a, b = parse_shape(message.get("a")), parse_shape(message.get("b"))
     if not a or not b:
-        return Told("Two tensors whose shapes do not fit were to be combined.")
-    tensors = "Incompatible shapes" in message.found[0]  # arrays of NumPy's have no batches
-    if tensors and len(a) == len(b) >= 2 and a[1:] == b[1:] and a[0] and b[0]:
+        return ShapeError("An operation got two tensors of incompatible shapes.")
+    cause = f"An operation got two tensors of incompatible shapes, {format_shape(a)} and {format_shape(b)}."
+    are_tensors = "Incompatible shapes" in message.found[0]  # NumPy's arrays have no batch axis
+    if are_tensors and len(a) == len(b) >= 2 and a[1:] == b[1:] and a[0] and b[0]:
         small, large = sorted((a[0], b[0]))
-        return Told(
-            f"A batch of {small} met a size of {large} that is fixed somewhere: most likely the last, smaller batch.",
+        return ShapeError(
+            f"A batch of {small} met a fixed batch size of {large}: most likely the last, smaller batch.",
             (
-                Remedy("Let all batches have the same size", f"dataset.batch({large}, drop_remainder=True)"),
-                Remedy("Or ask each batch for its size instead of writing it down", "batch_size = tf.shape(x)[0]"),
+                Remedy("Give all batches the same size", f"dataset.batch({large}, drop_remainder=True)"),
+                Remedy("Or read the size from each batch instead of hard-coding it", "batch_size = tf.shape(x)[0]"),
             ),
         )
     if len(a) != len(b) and a[:1] == b[:1]:
-        return Told(cause, (Remedy("One has an axis more: compare prediction and target", "y = y[:, np.newaxis]"),))
-    return Told(cause)
+        remedy = Remedy("One has an extra axis: compare prediction and target", "y = y[:, np.newaxis]")
+        return ShapeError(cause, (remedy,))
+    return ShapeError(cause)
 
 
-def _inner(message: Said) -> Told:
+def _inner(message: Said) -> ShapeError:
     a, b = message.get("a"), message.get("b")
-    told = "A matrix product needs the inner sizes to be the same"
-    return Told(f"{told}; they are {a} and {b}." if message.get("plain") is not None else f"{told}: [{a}] times [{b}].")
+    sizes = f"{a} and {b}" if "plain" in message.found.groupdict() else f"[{a}] times [{b}]"
+    return ShapeError(f"The inner dimensions of a matrix product differ: {sizes}.")
 
 
-def _cardinality(message: Said) -> Told:
-    return Told(
-        f"x and y have different numbers of samples: {message.get('x').strip()} and {message.get('y').strip()}.",
-        (Remedy("Cut both in the same way: from one split, one filter, one shuffle"),),
+def _cardinality(message: Said) -> ShapeError:
+    return ShapeError(
+        f"x and y have different numbers of samples: {message.get('x')} and {message.get('y')}.",
+        (Remedy("Split, filter and shuffle x and y together"),),
     )
 
 
-def _reshape(message: Said) -> Told:
+def _reshape(message: Said) -> ShapeError:
     have, want = message.get("have"), message.get("want").strip("() ")
-    return Told(
-        f"A tensor of {have or 'its'} values was to be reshaped to {want or 'another size'}, which does not go.",
-        (Remedy("Use -1 for the batch and compute the rest from the layer before", "keras.layers.Flatten()"),),
+    tensor = f"A tensor with {have} values" if have else "A tensor"
+    return ShapeError(
+        f"{tensor} cannot be reshaped to {want or 'a shape of another size'}.",
+        (Remedy("Use -1 for the batch axis and compute the rest from the previous layer", "keras.layers.Flatten()"),),
     )
 
 
-def _feed(message: Said) -> Told:
+def _feed(message: Said) -> ShapeError:
     name = message.get("tensor").strip("'\"")
-    got, wanted = spoken(shape(message.get("got"))), spoken(shape(message.get("wanted")))
-    return Told(f"The placeholder {name} takes {wanted} and was fed {got}.")
+    got, wanted = (format_shape(parse_shape(message.get(group))) for group in ("got", "wanted"))
+    return ShapeError(f"The placeholder {name} expects shape {wanted} but was fed {got}.")
 
 
-def _ragged(message: Said) -> Told:
-    return Told(
-        f"Elements of different shapes cannot become one batch: [{message.get('a')}] and [{message.get('b')}].",
+def _ragged(message: Said) -> ShapeError:
+    a, b = message.get("a"), message.get("b")
+    return ShapeError(
+        f"Elements of different shapes cannot form a batch{f': [{a}] and [{b}]' if a or b else ''}.",
         (
-            Remedy("Bring them to one size before", "dataset.map(lambda x, y: (tf.image.resize(x, (224, 224)), y))"),
+            Remedy("Resize them to one shape first", "dataset.map(lambda x, y: (tf.image.resize(x, (224, 224)), y))"),
             Remedy("Or pad them", "dataset.padded_batch(32)"),
         ),
     )
 
 
-def _inputs(message: Said) -> Told:
-    return Told(
-        f"The model takes {message.get('wanted')} inputs and got {message.get('got') or 'another number'}.",
-        (Remedy("Give them as one tuple or dict: ((x1, x2), y)"),),
+def _inputs(message: Said) -> ShapeError:
+    return ShapeError(
+        f"The model expects {message.get('wanted')} inputs but got {message.get('got') or 'another number'}.",
+        (Remedy("Pass them as one tuple or dict: ((x1, x2), y)"),),
     )
 
 
-def _weights(message: Said) -> Told:
-    return Told(
-        f"Saved weights of shape [{message.get('b')}] do not fit a layer of shape [{message.get('a')}].",
+def _weights(message: Said) -> ShapeError:
+    return ShapeError(
+        f"Saved weights of shape [{message.get('b')}] do not match a layer of shape [{message.get('a')}].",
         (Remedy("Load them into the model they were saved from: same layers, same number of classes"),),
     )
 
 
-def _concat(message: Said) -> Told:
-    return Told(
-        f"Tensors that are to be joined differ in another axis: {message.get('a')[:150]}.",
-        (Remedy('Bring them to the same size before: padding="same", cropping, or resizing'),),
+def _concat(message: Said) -> ShapeError:
+    return ShapeError(
+        f"The tensors to concatenate also differ in another axis: {message.get('a')[:150]}.",
+        (Remedy('Give them the same size first: padding="same", cropping, or resizing'),),
     )
 
 
-Read = Callable[[Said], Told]
-_TABLE: list[tuple[str, Read]] = [
+Describe = Callable[[Said], ShapeError]
+_TABLE: list[tuple[str, Describe]] = [
     (
         r"Input \d+ (?:of layer |is incompatible with (?:the )?layer "
         r")[\"'`]?(?P<layer>[\w/.-]+)[\"'`]?[^\n]*expected axis (?P<axis>-?\d+) of input shape to have value "
@@ -297,9 +295,9 @@ _TABLE: list[tuple[str, Read]] = [
     ),
     (r"(?:ConcatOp|Concat) ?: Dimensions of inputs should match[^\n]*?(?P<a>shape\[[^\n]*)", _concat),
 ]
-MISFITS: list[tuple[re.Pattern[str], Read]] = [(re.compile(pattern), read) for pattern, read in _TABLE]
-# Said plainly enough, without a story of their own.
-GENERAL = compiled(
+SHAPE_ERRORS: list[tuple[re.Pattern[str], Describe]] = [(re.compile(pattern), describe) for pattern, describe in _TABLE]
+# Messages that say it plainly enough, with no description of their own.
+OTHER_SHAPE_ERRORS = compiled(
     r"Dimensions? (?:\d+ in both shapes )?must be equal|[Ss]hapes? (?:must be (?:equal|rank|at (?:least|most))|"
     r"of all inputs must match|mismatch|do(?:es)? not match|are incompatible|\S+ and \S+ (?:are|not) )",
     r"must (?:have|be) (?:the same )?(?:rank|shape|first dimension)|must be rank \d|but is rank \d|In\[\d\] "
