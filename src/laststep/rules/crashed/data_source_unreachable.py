@@ -13,7 +13,7 @@ _ERRORS = (
     r"LocalEntryNotFoundError"
 )
 MESSAGES = compiled(
-    r"URL fetch failure on (?P<url>\S+?):",
+    r"URL fetch failure on (?P<url>\S+?):(?:\s|$)",
     rf"(?:{_ERRORS})\b[^\n]*?(?P<url>https?://[^\s'\"]+)",
     rf"(?:{_ERRORS})\b",
     r"Max retries exceeded with url|Failed to establish a new connection|Temporary failure in name resolution|"
