@@ -13,6 +13,7 @@ MESSAGES = compiled(
     r"FileNotFoundError: [^\n]*?['\"](?P<file>[^'\"\n]+)['\"]",
     r"FileNotFoundError: [^\n]*",
     r"(?:NotFoundError|NOT_FOUND|Not found)[^\n]*?:? (?P<file>[^\s;:'\"]+); No such file or directory",
+    r"^(?P<file>[^\s;:'\"]+); No such file or directory",  # below TensorFlow's "Graph execution error:"
     r"NewRandomAccessFile failed to Create/Open: (?P<file>.+?) : ",
     r"HTTP response code 404[^\n]*when reading (?P<file>\S+)",
     r"(?:NotFoundError|NOT_FOUND)[^\n]*No such file or directory[^\n]*",

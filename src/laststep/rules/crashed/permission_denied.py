@@ -15,7 +15,7 @@ MESSAGES = compiled(
     r"(?:unable to (?:open|create) file: )?name = '(?P<file>[^']+)', errno = (?:13|1|30)\b",
     r"\[Errno (?:13|30|1)\] [^\n]*?(?:: ['\"](?P<file>[^'\"\n]+)['\"])",
     r"\[WinError 5\]",
-    r"(?P<file>/[\w./~-]+)[;:] (?:Permission denied|Read-only file system)",
+    r"(?P<file>[\w.~-]*/[\w./~-]+)[;:] (?:Permission denied|Read-only file system)",
     r"(?:PermissionDeniedError|PERMISSION_DENIED|Permission denied|Read-only file system)",
 )
 
