@@ -16,7 +16,7 @@ from laststep.record.run import Run
 # With this much free, of what was requested and of the limit, only the blocks can have been too small.
 MIN_FREE_OF_REQUESTED = 1.5
 MIN_FREE_OF_LIMIT = 0.15
-_UNITS = {"B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_UNITS = {unit: 1 << 10 * power for power, unit in enumerate("BKMGTPE")}
 _SIZE = r"(?P<requested>[\d.]+ ?(?:[KMGT]i?B|B|bytes)?)"
 OUT_OF_MEMORY = compiled(
     r"OOM when allocating tensor with shape ?\[(?P<shape>[\d,]*)\](?: and type (?P<dtype>\w+))?"
@@ -117,7 +117,7 @@ def shortage(run: Run) -> Shortage | None:
 
 def parse_bytes(text: str) -> int:
     """`2.50GiB`, `123 bytes` as a number."""
-    found = re.match(r"(\d{1,18}(?:\.\d+)?)\.?\s*([KMGT]?)", text.strip())
+    found = re.match(r"(\d{1,18}(?:\.\d+)?)\.?\s*([KMGTPE]?)", text.strip())
     return int(float(found[1]) * _UNITS[found[2] or "B"]) if found else 0
 
 
