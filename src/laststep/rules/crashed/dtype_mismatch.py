@@ -38,6 +38,7 @@ MESSAGES = compiled(
     r"Failed to convert object of type|The dtype of the (?:source|target|input)[^\n]*(?:not compatible|differ|must)",
     r"Tensors? in list passed to '\w+' of '(?P<op>\w+)' Op have types \[(?P<got>[^\]]+)\] that don't all match",
 )
+C_TYPES = {"half": "float16", "float": "float32", "double": "float64"}  # as TensorFlow's kernels name them
 OBJECT_TYPES = ("object", "str", "string", "float", "int", "list", "NoneType", "Timestamp", "dict", "bytes")
 
 
@@ -88,6 +89,13 @@ def _remedies(message: Said, got: str, wanted: str) -> tuple[Remedy, ...]:
                 "An object array cannot become a tensor: convert it to numbers", 'x = np.asarray(x).astype("float32")'
             ),
         )
-    first = (wanted.split(",") or ["float32"])[0].strip()
-    target = first if first and any(char.isdigit() for char in first) and "bfloat" not in first else "float32"
-    return (Remedy("Cast it where it is made", f"x = tf.cast(x, tf.{target})", message.where),)
+    return (Remedy("Cast it where it is made", f"x = tf.cast(x, tf.{_common_dtype(got, wanted)})", message.where),)
+
+
+def _common_dtype(got: str, wanted: str) -> str:
+    """What to cast to: the first that is accepted, and never floats to integers."""
+    accepted = wanted.split(",")[0].strip()
+    accepted, got = C_TYPES.get(accepted, accepted), C_TYPES.get(got, got)
+    if "float" in got and "int" in accepted:
+        return got
+    return accepted if any(char.isdigit() for char in accepted) and "bfloat" not in accepted else "float32"
