@@ -130,8 +130,9 @@ def _cardinality(message: Said) -> ShapeError:
 def _reshape(message: Said) -> ShapeError:
     have, want = message.get("have"), message.get("want").strip("() ")
     tensor = f"A tensor with {have} values" if have else "A tensor"
+    target = f"shape ({want})" if "," in want else f"{want} values" if want else "a shape of another size"
     return ShapeError(
-        f"{tensor} cannot be reshaped to {want or 'a shape of another size'}.",
+        f"{tensor} cannot be reshaped to {target}.",
         (Remedy("Use -1 for the batch axis and compute the rest from the previous layer", "keras.layers.Flatten()"),),
     )
 
@@ -177,13 +178,13 @@ def _concat(message: Said) -> ShapeError:
 Describe = Callable[[Said], ShapeError]
 _TABLE: list[tuple[str, Describe]] = [
     (
-        r"Input \d+ (?:of layer |is incompatible with (?:the )?layer "
+        r"Input \d+ (?:with name '[^'\n]*' )?(?:of layer |is incompatible with (?:the )?layer "
         r")[\"'`]?(?P<layer>[\w/.-]+)[\"'`]?[^\n]*expected axis (?P<axis>-?\d+) of input shape to have value "
         r"(?P<wanted>\S+?),? but (?:received input with|got) shape \(?(?P<got>[^)\n]*)\)?",
         _features,
     ),
     (
-        r"Input \d+ (?:of layer |is incompatible with (?:the )?layer "
+        r"Input \d+ (?:with name '[^'\n]*' )?(?:of layer |is incompatible with (?:the )?layer "
         r")[\"'`]?(?P<layer>[\w/.-]+)[\"'`]?[^\n]*expected (?:min_|max_)?ndim=(?P<wanted>\d+), found "
         r"ndim=(?P<found>\d+)(?:[^\n]*?(?:shape received: |shape received: )?[\[(](?P<got>[^)\]\n]*)[)\]])?",
         _axes,
@@ -194,8 +195,8 @@ _TABLE: list[tuple[str, Describe]] = [
         _axes,
     ),
     (
-        r"Input \d+ of layer [\"'`]?(?P<layer>[\w/.-]+)[\"'`]? is incompatible with the layer: expected "
-        r"shape=\((?P<wanted>[^)]*)\), found shape=\((?P<got>[^)]*)\)",
+        r"Input \d+ (?:with name '[^'\n]*' )?of layer [\"'`]?(?P<layer>[\w/.-]+)[\"'`]? is incompatible with the "
+        r"layer: expected shape=\((?P<wanted>[^)]*)\), found shape=\((?P<got>[^)]*)\)",
         _expected,
     ),
     (
@@ -226,6 +227,7 @@ _TABLE: list[tuple[str, Describe]] = [
     ),
     (r"Matrix size-incompatible: In\[0\]: \[(?P<a>[^\]]*)\], In\[1\]: \[(?P<b>[^\]]*)\]", _inner),
     (r"Dimensions must be equal, but are (?P<a>\d+) and (?P<b>\d+)(?P<plain>) for[^\n]*MatMul", _inner),
+    (r"Dimensions must be equal, but are [^\n]*with input shapes: \[(?P<a>[^\]]*)\], \[(?P<b>[^\]]*)\]\.", _two),
     (r"Data cardinality is ambiguous[\s\S]*?'?x'? sizes: (?P<x>[^\n]*)\s+'?y'? sizes: (?P<y>[^\n]*)", _cardinality),
     (
         r"Input arrays should have the same number of samples as target arrays\. Found (?P<x>\d+) input samples "
@@ -233,8 +235,8 @@ _TABLE: list[tuple[str, Describe]] = [
         _cardinality,
     ),
     (
-        r"Input to reshape is a tensor with (?P<have>\d+) values, but the requested shape (?:has|requires a "
-        r"multiple of) (?P<want>\d+)",
+        r"Input to reshape is a tensor with (?P<have>\d+) values, but the requested shape (?:has|requires) "
+        r"(?P<want>(?:a multiple of )?\d+)",
         _reshape,
     ),
     (
@@ -243,8 +245,8 @@ _TABLE: list[tuple[str, Describe]] = [
         _reshape,
     ),
     (
-        r"total size of (?:the tensor|new array) must be unchanged[^\n]*?(?P<have>)(?P<want>(?:target_shape|"
-        r"output_shape)=?\s*\([^)]*\))?",
+        r"total size of (?:the tensor|new array) must be unchanged(?:[^\n]*?(?:target|output)_shape ?= ?"
+        r"[\[(](?P<want>[^)\]\n]*)[)\]])?",
         _reshape,
     ),
     (
@@ -267,7 +269,11 @@ _TABLE: list[tuple[str, Describe]] = [
         r"sequence)(?P<a>)(?P<b>)",
         _ragged,
     ),
-    (r"Layer [\"']?[\w/.-]+[\"']? expects (?P<wanted>\d+) input\(s\), but it received (?P<got>\d+) input", _inputs),
+    (
+        r"Layer [\"']?[\w/.-]+[\"']? expects (?P<wanted>\d+) (?:named )?input\(s\)[^\n]*?, but it received "
+        r"(?P<got>\d+) input",
+        _inputs,
+    ),
     (
         r"(?:expects|expected to see|Expected) (?P<wanted>\d+) (?:input\(s\)|array\(s\)|inputs?)[^\n]*?(?:got|"
         r"received|instead got)[^\n\d]*(?P<got>\d+)?",
@@ -291,6 +297,10 @@ _TABLE: list[tuple[str, Describe]] = [
     (
         r"`?Concatenate`? layer requires inputs with matching shapes except for the concat\w* axis\. (?:Received|"
         r"Got inputs shapes): (?P<a>[^\n]*)",
+        _concat,
+    ),
+    (
+        r"Dimension \d+ in both shapes must be equal[^\n]*Shapes are (?P<a>\[[^\n]*?\] and \[[^\]\n]*\])[^\n]*Concat",
         _concat,
     ),
     (r"(?:ConcatOp|Concat) ?: Dimensions of inputs should match[^\n]*?(?P<a>shape\[[^\n]*)", _concat),
