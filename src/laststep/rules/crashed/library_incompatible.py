@@ -89,19 +89,23 @@ def library_incompatible(run: Run) -> Answer:
         run,
         message,
         "no library reported an incompatible version",
-        cause=_cause(certain, removed),
+        cause=_cause(certain, removed, message),
         remedies=_remedies(message),
         more=_versions(run),
         confidence=Confidence.CERTAIN if certain else Confidence.LIKELY,
     )
 
 
-def _cause(certain: Said | None, removed: Said | None) -> str:
+def _cause(certain: Said | None, removed: Said | None, message: Said | None) -> str:
     if certain is not None and certain.get("wanted"):
         return f"A library was built for {certain['library']} {certain['wanted']}, which this system does not have."
     if certain is not None:
         return "Two libraries, or a saved model and a library, have incompatible versions."
     if removed is None:
+        arguments = message.get("argument") if message is not None else ""
+        known = next((name for name in REPLACEMENTS if f"'{name}'" in arguments), None)
+        if known is not None:
+            return f"This version of the library has no argument {known!r}: {REPLACEMENTS[known]}."
         return "Most likely the program, or a saved model, was made for another version of this library."
     name, module, argument = removed.get("name"), removed.get("module"), removed.get("argument")
     what = f"argument {argument!r} of {module}" if argument else ".".join(filter(None, (module, name)))
