@@ -69,7 +69,8 @@ def _class_name(error: Raised) -> str:
 
 def _finding(run: Run, error: Raised, message: str, where: Place, confidence: Confidence) -> Finding:
     kind, wrapped = message.split(":")[0], _class_name(error)
-    function = f" in {where.function}" if where.function else ""
+    is_named = where.function and not where.function.rpartition(".")[2].startswith("<")  # <lambda>, <listcomp>
+    function = f" in {where.function}" if is_named else ""
     evidence = [Evidence(message, (error,))]
     if wrapped != kind:
         evidence.append(Evidence(f"TensorFlow reported it as {wrapped}", (error,)))
