@@ -122,10 +122,10 @@ def test_growth_with_every_step_is_told_from_one_big_jump() -> None:
         event(10.0, "end", signal="SIGKILL", code=None, pid=77, seconds=10.0),
     )
     grown = diagnose(Run(id="r", events=events, samples=sampled, steps=steps)).findings[0]
-    assert any("with every step" in item.says for item in grown.evidence)
-    assert "keeps memory with every step" in grown.remedies[0].does
+    assert any("per step" in item.says for item in grown.evidence)
+    assert "keeps memory in every step" in grown.remedies[0].does
     at_once = diagnose(Run(id="r", events=events, samples=sampled)).findings[0]
-    assert not any("with every step" in item.says for item in at_once.evidence)
+    assert not any("per step" in item.says for item in at_once.evidence)
 
 
 def test_sigterm_that_was_handled_and_did_not_end_it() -> None:
