@@ -67,7 +67,7 @@ def _without_message(run: Run) -> Answer:
     if found is None:
         return answer(run, None, "no label was out of range")
     output, value = found
-    low, high = (words.value(int(output.y[name])) for name in ("low", "high"))  # TRANSITION: y is no type yet
+    low, high = (words.value(int(end or 0)) for end in (output.y.low, output.y.high))
     shift = Remedy("The labels seem to start at 1: shift them to start at 0", "y = y - 1", fit_place(run))
     units = Remedy("Give the last layer one unit per class, or fix the labels", f"Dense({int(value) + 1}, …)")
     return Finding(
