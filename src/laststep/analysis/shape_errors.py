@@ -227,7 +227,7 @@ _TABLE: list[tuple[str, Describe]] = [
     ),
     (r"Matrix size-incompatible: In\[0\]: \[(?P<a>[^\]]*)\], In\[1\]: \[(?P<b>[^\]]*)\]", _inner),
     (r"Dimensions must be equal, but are (?P<a>\d+) and (?P<b>\d+)(?P<plain>) for[^\n]*MatMul", _inner),
-    (r"Dimensions must be equal, but are [^\n]*with input shapes: \[(?P<a>[^\]]*)\], \[(?P<b>[^\]]*)\]\.", _two),
+    (r"Dimensions must be equal, but are [^\n]{0,600}?with input shapes: \[(?P<a>[^\]]*)\], \[(?P<b>[^\]]*)\]\.", _two),
     (r"Data cardinality is ambiguous[\s\S]*?'?x'? sizes: (?P<x>[^\n]*)\s+'?y'? sizes: (?P<y>[^\n]*)", _cardinality),
     (
         r"Input arrays should have the same number of samples as target arrays\. Found (?P<x>\d+) input samples "
@@ -270,7 +270,7 @@ _TABLE: list[tuple[str, Describe]] = [
         _ragged,
     ),
     (
-        r"Layer [\"']?[\w/.-]+[\"']? expects (?P<wanted>\d+) (?:named )?input\(s\)[^\n]*?, but it received "
+        r"Layer [\"']?[\w/.-]+[\"']? expects (?P<wanted>\d+) (?:named )?input\(s\)[^\n]{0,600}?, but it received "
         r"(?P<got>\d+) input",
         _inputs,
     ),
@@ -300,7 +300,8 @@ _TABLE: list[tuple[str, Describe]] = [
         _concat,
     ),
     (
-        r"Dimension \d+ in both shapes must be equal[^\n]*Shapes are (?P<a>\[[^\n]*?\] and \[[^\]\n]*\])[^\n]*Concat",
+        r"Dimension \d+ in both shapes must be equal[^\n]{0,60}?Shapes are (?P<a>\[[\d,? ]*\] and \[[\d,? ]*\])"
+        r"[^\n]{0,300}?Concat",
         _concat,
     ),
     (r"(?:ConcatOp|Concat) ?: Dimensions of inputs should match[^\n]*?(?P<a>shape\[[^\n]*)", _concat),
