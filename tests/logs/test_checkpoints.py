@@ -54,7 +54,7 @@ LOGS = {
         raised('model.load_weights("w.weights.h5")', HDF5, 'h5py/_hl/files.py", line 9, in __init__'),
         "w.weights",
     ),
-    "a cut shard": (raised("resume()", "IndexError: Read less bytes than requested", TABLE), "that was to be loaded"),
+    "a cut shard": (raised("resume()", "IndexError: Read less bytes than requested", TABLE), "that was being loaded"),
 }
 
 
@@ -78,4 +78,4 @@ def test_what_keras_says_of_a_missing_and_of_a_cut_file_is_not_certain_in_a_log(
     error = "ValueError: File not found: filepath=m.keras. Please ensure the file is an accessible `.keras` zip file."
     finding = raised('model = keras.models.load_model("m.keras")', error)
     assert (finding.rule, finding.confidence) == ("missing-file", Confidence.LIKELY)
-    assert "or is cut off" in finding.cause
+    assert "or is truncated" in finding.cause

@@ -14,6 +14,7 @@ import pytest
 from laststep.logs import lines
 from laststep.logs.lines import KEEP, LAST, LONGEST, NotALog, Reading, Repeats, worth_reading
 from laststep.logs.read import story_of
+from laststep.record.place import Place
 from tests.logs.printed import (
     ESC,
     ONE_FIT,
@@ -170,7 +171,7 @@ def test_what_a_launcher_puts_before_every_line(prefix: str) -> None:
     diagnosis = answer(log)
     finding = diagnosis.findings[0]
     assert finding.rule == "unhandled-exception"
-    assert finding.where == {"file": "/home/anna/train.py", "line": 12, "text": 'rows = table["speed"]'}
+    assert finding.where == Place("/home/anna/train.py", 12, 'rows = table["speed"]')
     assert [(fit.asked, fit.epochs[-1].get("batches")) for fit in diagnosis.run.fits] == [(9, 100), (9, 40)]
 
 

@@ -13,7 +13,6 @@ from laststep.analysis.progress import fit_place, no, place_of_fault, progress, 
 from laststep.logs.harmless import is_harmless
 from laststep.logs.read import story_of
 from laststep.logs.tracebacks import CUT_OFF
-from laststep.record.event import Event
 from laststep.record.events.process import Raised
 from laststep.record.run import FATAL, Run, view
 from laststep.rules.rule import Answer
@@ -59,7 +58,7 @@ class Said:
     """A message that was found: in the exception that ended it, or in a line on the console."""
 
     found: re.Match[str]
-    event: Event | None = None
+    event: Raised | None = None
     line: int | None = None
 
     def __getitem__(self, name: str) -> str:

@@ -11,7 +11,9 @@ from laststep import text as words
 from laststep.analysis.finding import Evidence, Remedy, RuledOut, Unchecked
 from laststep.logs.read import story_of
 from laststep.record.event import Event
+from laststep.record.events.process import Raised
 from laststep.record.events.stacks import Attached
+from laststep.record.events.supervisor import Verdict
 from laststep.record.events.training import LoopSeen
 from laststep.record.place import Place as SourcePlace
 from laststep.record.run import Run
@@ -40,9 +42,9 @@ def cannot(because: str) -> Unchecked:
     return Unchecked(because)
 
 
-def verdict(run: Run, *why: str) -> Event | None:
+def verdict(run: Run, *why: str) -> Verdict | None:
     """What a batch system, a container engine or the kernel says about the end, if for one of these reasons."""
-    return next((event for event in run.all("verdict") if event.get("why") in why), None)
+    return next((event for event in run.all(Verdict) if event.why in why), None)
 
 
 def quoted(event: Event) -> Evidence:
@@ -179,13 +181,13 @@ def short_message(event: Event, most: int = 300) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def traceback_on_console(run: Run) -> Event | None:
+def traceback_on_console(run: Run) -> Raised | None:
     """The traceback that was printed: what is left when nobody could look inside."""
-    return next((event for event in story_of(run).events if event.kind == "exception" and _ended_it(event)), None)
+    return next((event for event in story_of(run).events if isinstance(event, Raised) and _ended_it(event)), None)
 
 
-def _ended_it(event: Event) -> bool:
-    return event.get("left") == "program" and bool(event.get("frames"))
+def _ended_it(event: Raised) -> bool:
+    return event.left == "program" and bool(event.frames)
 
 
 def place_of_fault(run: Run) -> Place | None:
