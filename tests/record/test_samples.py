@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from laststep.record import samples as module
+from laststep.record.sample import HostMemory, Sample
 from laststep.record.samples import SampleWriter, read_samples
 
 from .conftest import Mount
@@ -20,13 +21,13 @@ SHARED_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixt
 
 
 def times(path: Path) -> list[float]:
-    return [sample["t"] for sample in read_samples(path)]
+    return [sample.time for sample in read_samples(path)]
 
 
 def test_a_sample_comes_back_at_once(tmp_path: Path) -> None:
     writer = SampleWriter(tmp_path / "samples.jsonl")
     writer.write({"t": 1.5, "rss": 7, "host": {"total": 3}})
-    assert read_samples(tmp_path / "samples.jsonl") == [{"t": 1.5, "rss": 7, "host": {"total": 3}}]
+    assert read_samples(tmp_path / "samples.jsonl") == [Sample(time=1.5, rss=7, host=HostMemory(total=3))]
 
 
 @pytest.mark.parametrize("count", [module.MOST, module.MOST + 1, 3 * module.MOST + 7, 10 * module.MOST])

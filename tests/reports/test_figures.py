@@ -10,6 +10,7 @@ import pytest
 from laststep.record.event import Event
 from laststep.record.follow import Live
 from laststep.record.run import Run
+from laststep.record.sample import decode_sample
 from laststep.record.steps import Beat, Now, Step
 from laststep.reports.figures import View, view_of
 from laststep.reports.lines import line
@@ -48,7 +49,8 @@ def made(*events: Event, at: float = 100.0, live: Live = Live(), asked: int | No
         written(0.2, "limits", {"cores": 4.0}),
         written(5.0, "fit", {"id": 1, "epochs": 10, "steps": asked, "initial_epoch": 0}, "recorder"),
     )
-    run = Run(id="r", events=(*first, *events), **{"alive": True, **more})
+    samples = [decode_sample(each) for each in more.pop("samples", ())]
+    run = Run(id="r", events=(*first, *events), samples=samples, **{"alive": True, **more})
     return view_of(diagnose(run), live, at)
 
 

@@ -12,7 +12,7 @@ from laststep.record.run import Run
 from laststep.record.steps import Step
 from laststep.reports import terminal
 from laststep.rules.diagnose import diagnose
-from tests.written import written
+from tests.written import sample, written
 
 LINE = {"file": "/home/anna/train.py", "line": 20, "text": "model.fit(ds, epochs=3)"}
 MADE = {"file": "/home/anna/train.py", "line": 12, "text": "ds = ds.shuffle(100_000).batch(32)"}
@@ -144,8 +144,8 @@ def test_an_xid_counts_for_the_process_that_it_names(pid: int, fires: bool) -> N
 
 def test_a_bus_error_with_a_full_shared_memory_is_likely_and_with_an_empty_one_is_not() -> None:
     for free, rule in ((1e6, "shared-memory-full"), (60e6, "bus-error")):
-        sample = {"t": 90.0, "rss": 1e9, "shm": {"path": "/dev/shm", "free": free, "total": 64e6}}
-        diagnosis = diagnosed(code=None, signal="SIGBUS", samples=[sample])
+        shm = {"path": "/dev/shm", "free": free, "total": 64e6}
+        diagnosis = diagnosed(code=None, signal="SIGBUS", samples=[sample(90.0, rss=1e9, shm=shm)])
         assert diagnosis.findings[0].rule == rule
         if rule == "shared-memory-full":
             assert diagnosis.findings[0].confidence is Confidence.LIKELY

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from laststep.record.decode import key
+from laststep.record.decode import decode, key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,3 +141,8 @@ class Sample(Mapping[str, Any]):  # TRANSITION: a Mapping until all readers are 
 
     def __len__(self) -> int:
         return len(self.raw)
+
+
+def decode_sample(fields: Mapping[str, Any]) -> Sample:
+    """A sample of what was measured. ValueError where it has no time."""
+    return decode(Sample, fields, raw=fields)

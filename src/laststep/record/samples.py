@@ -7,10 +7,9 @@ import os
 from pathlib import Path
 from typing import Any
 
-from laststep.record.decode import decode
 from laststep.record.journal import is_time
 from laststep.record.reading import Allowance
-from laststep.record.sample import Sample
+from laststep.record.sample import Sample, decode_sample
 
 MOST = 8192
 NEWEST = 600  # never thinned
@@ -56,10 +55,17 @@ def read_samples(path: Path, allowance: Allowance | None = None) -> list[Sample]
     for line in (allowance or Allowance()).lines(path, MOST_BYTES, LONGEST):
         if len(samples) > 2 * MOST:
             break
-        try:
-            sample = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(sample, dict) and is_time(sample.get("t")):
-            samples.append(decode(Sample, sample, raw=sample))
+        sample = _parse(line)
+        if sample is not None:
+            samples.append(sample)
     return samples
+
+
+def _parse(line: bytes) -> Sample | None:
+    """None for a line that is torn or foreign."""
+    try:
+        fields = json.loads(line)
+        sample = decode_sample(fields) if isinstance(fields, dict) else None
+    except (ValueError, RecursionError):
+        return None
+    return sample if sample is not None and is_time(sample.time) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -339,7 +339,7 @@ def _losses(fit: Fit | None, steps: Sequence[Step]) -> dict[str, Any]:
 
 def _memory(run: Run, at: float) -> dict[str, Any]:
     alive = (one for one in reversed(run.samples[-60:]) if number(one.get("rss")))
-    sample: dict[str, Any] = next(alive, {})
+    sample: Mapping[str, Any] = next(alive, {})
     told: dict[str, Any] = {"memory": number(sample.get("rss")), "forecast": _forecast(run)}
     told["measured_ago"] = max(0.0, at - sample["t"]) if sample else 0.0
     group, host = _table(sample.get("group")), _table(sample.get("host"))

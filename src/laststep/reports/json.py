@@ -45,7 +45,7 @@ def _of_log(diagnosis: Diagnosis) -> dict[str, Any]:
 
 def _of_attach(diagnosis: Diagnosis) -> dict[str, Any]:
     attached = diagnosis.run.last("attach")
-    samples = list(diagnosis.run.samples)
+    samples = [dict(sample) for sample in diagnosis.run.samples]
     return {} if attached is None else {"attach": {**attached.raw, "samples": samples}}
 
 
