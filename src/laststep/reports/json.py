@@ -10,6 +10,7 @@ from typing import Any
 from laststep.analysis.finding import Diagnosis, Finding, Remedy
 from laststep.logs.harmless import harmless_in
 from laststep.logs.read import story_of
+from laststep.record.events.logs import Log
 
 
 def as_data(diagnosis: Diagnosis) -> dict[str, Any]:
@@ -35,12 +36,17 @@ def as_data(diagnosis: Diagnosis) -> dict[str, Any]:
 
 
 def _of_log(diagnosis: Diagnosis) -> dict[str, Any]:
-    log = diagnosis.run.first("log")
+    log = diagnosis.run.first(Log)
     if log is None:
         return {}
     known = harmless_in(story_of(diagnosis.run).lines)
     harmless = [{"words": item.words, "meaning": item.meaning, "times": item.times} for item in known]
-    return {"log": dict(log.raw), "harmless": harmless}
+    return {"log": _described(log), "harmless": harmless}
+
+
+def _described(log: Log) -> dict[str, Any]:
+    told = {"file": log.file, "lines": log.lines, "bytes": log.bytes, "runs": log.runs, "rubbish": log.rubbish}
+    return told | ({"reversed": True} if log.is_reversed else {})
 
 
 def _of_attach(diagnosis: Diagnosis) -> dict[str, Any]:
