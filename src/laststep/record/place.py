@@ -27,6 +27,11 @@ class Place(Mapping[str, Any]):  # TRANSITION: a Mapping until all readers are t
     function: str = ""
     is_users: bool | None = None
 
+    @property
+    def is_users_own(self) -> bool:
+        """By the path where the record does not say."""
+        return is_users_path(self.file) if self.is_users is None else self.is_users
+
     def __getitem__(self, name: str) -> Any:  # TRANSITION, as all below
         return {key: getattr(self, key) for key in self}[name]
 
