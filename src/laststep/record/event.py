@@ -33,7 +33,7 @@ def _as_written(event: Event) -> dict[str, Any]:  # TRANSITION, as below: for re
     return {
         each.metadata.get("key", (name,))[-1]: _plain(getattr(event, name))
         for name, each in known.items()
-        if getattr(event, name) != each.default
+        if getattr(event, name) not in (None, "", (), {})
     }
 
 
