@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Any, TypeAlias
 
 from laststep.record.event import Event
+from laststep.record.place import Place as Place
 from laststep.record.run import Run
-
-Place = Mapping[str, Any]
 
 
 class Confidence(IntEnum):
@@ -84,6 +83,9 @@ class Unchecked:
 
     because: str
     rule: str = ""
+
+
+Answer: TypeAlias = Finding | RuledOut | Unchecked
 
 
 @dataclass(frozen=True)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.analysis.finding import Answer, Confidence, Evidence, Finding, Remedy
 from laststep.analysis.progress import fit_place, no, place_of_fault, progress, went_on
 from laststep.logs.harmless import is_harmless
 from laststep.logs.read import story_of
 from laststep.logs.tracebacks import CUT_OFF
-from laststep.record.event import Event
 from laststep.record.events.process import Raised
+from laststep.record.events.supervisor import Verdict
+from laststep.record.place import Place
 from laststep.record.run import FATAL, Run, view
-from laststep.rules.rule import Answer
 
 MOST_FAILURES = 1000
 MOST_QUOTED = 220
@@ -59,7 +59,7 @@ class Said:
     """A message that was found: in the exception that ended it, or in a line on the console."""
 
     found: re.Match[str]
-    event: Event | None = None
+    event: Raised | None = None
     line: int | None = None
 
     def __getitem__(self, name: str) -> str:
@@ -83,12 +83,12 @@ class Said:
 
     @property
     def where(self) -> Place | None:
-        return self.event.get("where") if self.event is not None else None
+        return self.event.where if self.event is not None else None
 
     @property
     def evidence(self) -> Evidence:
-        number = self.line or (self.event.get("at_line") if self.event is not None else None)
-        before = f"line {number:,}: " if isinstance(number, int) else ""
+        number = self.line or (self.event.at_line if self.event is not None else None)
+        before = f"line {number:,}: " if number is not None else ""
         return Evidence(f"{before}“{self.quote}”", (self.event,) if self.event is not None else ())
 
     @property
@@ -133,11 +133,11 @@ def _tellers(run: Run) -> list[tuple[str, str, int]]:
 
 def _read_tellers(run: Run) -> Iterator[tuple[str, str, int]]:
     error = run.uncaught
-    native = error is not None and (_NATIVE.search(str(error.get("type"))) or _NATIVE.search(str(error.get("bases"))))
+    native = error is not None and any(_NATIVE.search(name) for name in (error.type, *error.bases))
     if run.alive or ended_well(run) or (error is not None and not native) or run.signal not in (None, *FATAL):
         return
-    lone = error is None and not (run.exit_code or run.has("verdict"))
-    any_line = run.signal in FATAL or lone or (error is not None and error.get("type") == CUT_OFF)
+    lone = error is None and not (run.exit_code or run.has(Verdict))
+    any_line = run.signal in FATAL or lone or (error is not None and error.type == CUT_OFF)
     # What a program prints is often buffered and comes late: a recorded end needs no order on the console.
     last = story_of(run).last_progress if run.is_log else 0.0
     for line, after in itertools.zip_longest(story_of(run).lines, story_of(run).lines[1:]):
@@ -158,8 +158,8 @@ def _shortened(text: str) -> str:
 def all_said(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Iterator[Said]:
     """Where the message stands: in the errors that ended it, then on the console after the last sign of progress."""
     for event in failures(run):
-        text = _shortened(f"{event.get('type')}: {event.get('message')}")
-        inner = (f"{each['type']}: {each['message']}" for each in event.get("because_of") or [])
+        text = _shortened(f"{event.type}: {event.message}")
+        inner = (f"{each.type}: {each.message}" for each in event.because_of)
         for message in (text, *inner, text.replace("\n", "")):  # a terminal may have wrapped it anywhere
             yield from (Said(found, event) for pattern in patterns for found in [pattern.search(message)] if found)
     for line, wrapped, number in _tellers(run) if console else ():
@@ -207,7 +207,7 @@ def _at_most(run: Run, message: Said) -> Confidence:
 
 def _where_it_ended(run: Run) -> Place | None:
     """The user's line of the error that followed, or of the stack at a fatal signal."""
-    raised = next((event.get("where") for event in failures(run) if event.get("where")), None)
+    raised = next((event.where for event in failures(run) if event.where), None)
     return raised or place_of_fault(run) or fit_place(run)
 
 
@@ -220,6 +220,5 @@ def compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns)
 
 
-def data_of(run: Run) -> dict[str, Any]:
-    """What fit was given, as recorded."""
-    return dict(run.fit.began.get("data") or {}) if run.fit is not None else {}
+def data_of(run: Run) -> Mapping[str, Any]:  # TRANSITION: until all readers take run.fit.began.data
+    return run.fit.began.get("data") or {} if run.fit is not None else {}

@@ -9,12 +9,15 @@ from laststep.analysis.batches import (
     name_of,
     shortfall,
     spoken,
+    training_data,
     warnings,
 )
-from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
-from laststep.analysis.messages import Said, compiled, data_of, said
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.messages import Said, compiled, said
 from laststep.analysis.progress import fit_place, measured, no, progress
-from laststep.record.event import Event
+from laststep.record.events.process import WarningShown
+from laststep.record.events.training import Epoch
+from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -61,7 +64,7 @@ def data_exhausted(run: Run) -> Answer:
     telling = [w for w in warnings(run) if run.is_log and not is_about_validation(run, w) and _was_cut(run, w)]
     if telling:
         told = Evidence(
-            f"line {telling[0].get('at_line'):,}: “Your input ran out of data; interrupting training”", (telling[0],)
+            f"line {telling[0].at_line or 0:,}: “Your input ran out of data; interrupting training”", (telling[0],)
         )
         return Finding(
             cause="Keras ended the training because its data ran out.",
@@ -69,14 +72,14 @@ def data_exhausted(run: Run) -> Answer:
             evidence=(told, progress(run)),
             remedies=(_repeat(run, None),),
         )
-    counted = any(epoch.get("batches") for fit in run.fits for epoch in fit.epochs) and not run.is_log and short is None
+    counted = any(epoch.batches for fit in run.fits for epoch in fit.epochs) and not run.is_log and short is None
     return measured("every epoch got the batches it asked for") if counted else no("no epoch was seen cut short")
 
 
-def _was_cut(run: Run, warning: Event) -> bool:
+def _was_cut(run: Run, warning: WarningShown) -> bool:
     """Keras 2 alone names the number of batches; it stops there unless the log goes on."""
-    went_on = any(epoch.time > warning.time for epoch in run.all("epoch"))
-    return warning.get("category") == "logged" and not went_on
+    went_on = any(epoch.time > warning.time for epoch in run.all(Epoch))
+    return warning.category == "logged" and not went_on
 
 
 def _finding(run: Run, short: Shortfall) -> Finding:
@@ -88,11 +91,11 @@ def _finding(run: Run, short: Shortfall) -> Finding:
         evidence.append(Evidence(f"{spoken(short.total)} asked for in all, {spoken(got)} delivered"))
     if short.has_phantoms:
         evidence.append(Evidence("epochs without a batch log loss 0.0: what watches the loss is misled by them"))
-    data = fit.began.get("data") or {}
-    where = data.get("where") or data.get("made_at") or fit.began.get("where")
+    data = fit.began.data
+    where = data.where or data.made_at or fit.began.where
     if short.was_used_before(run):
         evidence.append(Evidence("an earlier fit had taken from the same iterator, which does not begin anew"))
-        where = fit.began.get("where")
+        where = fit.began.where
     return Finding(
         cause=f"The training data ran out: {'some epochs were' if went_on else 'an epoch was'} cut short, {then}.",
         confidence=Confidence.CERTAIN if not run.is_log or warnings(run) else Confidence.LIKELY,
@@ -108,11 +111,11 @@ def _remedies(run: Run, short: Shortfall, where: Place | None) -> tuple[Remedy, 
         Remedy(
             f"Or ask for what is there: the data holds {spoken(length)}",
             f"steps_per_epoch={length}",
-            short.fit.began.get("where"),
+            short.fit.began.where,
         )
         if length and length < short.asked
         else Remedy(
-            "Or leave steps_per_epoch out: an epoch is then one pass over the data", None, short.fit.began.get("where")
+            "Or leave steps_per_epoch out: an epoch is then one pass over the data", None, short.fit.began.where
         )
     )
     if short.was_used_before(run):
@@ -127,7 +130,7 @@ def _remedies(run: Run, short: Shortfall, where: Place | None) -> tuple[Remedy, 
 
 
 def _repeat(run: Run, where: Place | None) -> Remedy:
-    if "generator" in str(data_of(run).get("type")):
+    if "generator" in training_data(run).type:
         return Remedy("Let the generator never end", "while True:  # around its loop", where)
     return Remedy("Let the data repeat", "{0} = {0}.repeat()".format(name_of(where)), where)
 

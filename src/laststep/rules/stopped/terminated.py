@@ -18,7 +18,9 @@ from laststep.analysis.progress import (
     stopped_by_us,
     verdict,
 )
-from laststep.record.event import Event
+from laststep.record.events.process import Exiting
+from laststep.record.events.supervisor import ProcessEnd, Verdict
+from laststep.record.events.training import Saved, Stop
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -63,19 +65,19 @@ def terminated(run: Run) -> Answer:
     told = verdict(run, *ASKED)
     if told is not None and (run.uncaught is None or run.uncaught.time > told.time):
         return _by_verdict(run, told)
-    if run.is_log and run.uncaught is not None and run.last("end") is not None:
-        if run.uncaught.time < run.all("end")[-1].time and "KeyboardInterrupt" not in run.uncaught.get("bases", []):
+    end = run.last(ProcessEnd)
+    if run.is_log and run.uncaught is not None and end is not None:
+        if run.uncaught.time < end.time and "KeyboardInterrupt" not in run.uncaught.bases:
             return no("an error came before the signal, which was the end of the others")
     if stopped_by_us(run):
         return no("laststep itself stopped it, as asked, because it was stuck")
     died = killed_with(run, 15, "SIGTERM")
     received = reached_us(run, "SIGTERM")
-    handled = next((stop for stop in run.all("stop") if stop.get("signal_handler") == "SIGTERM"), None)
+    handled = next((stop for stop in run.all(Stop) if stop.signal_handler == "SIGTERM"), None)
     if not died and received is None and handled is None:
         return measured("no SIGTERM was seen") if run.signal or run.vanished else no("no SIGTERM was seen")
-    if not died and run.exit_code == 0 and all(fit.complete for fit in run.fits) and run.has("exiting"):
+    if not died and run.exit_code == 0 and all(fit.complete for fit in run.fits) and run.has(Exiting):
         return no("SIGTERM came, and the program finished all the same")
-    end = run.last("end")
     evidence = [reported(run, "SIGTERM")] if died else []
     if handled is not None:
         evidence.append(Evidence("the program's own handler of SIGTERM set stop_training", (handled,)))
@@ -94,14 +96,14 @@ def terminated(run: Run) -> Answer:
         confidence=Confidence.CERTAIN,
         evidence=tuple(evidence),
         remedies=_remedies(run),
-        where=own.get("where") if own else None,
+        where=own.where if own else None,
     )
 
 
-def _by_verdict(run: Run, told: Event) -> Finding:
+def _by_verdict(run: Run, told: Verdict) -> Finding:
     """The batch system says in the log who ended it."""
     return Finding(
-        cause=f"The process was asked to end: {told.get('by')} says {ASKED[told.get('why')]}.",
+        cause=f"The process was asked to end: {told.by} says {ASKED[told.why]}.",
         confidence=Confidence.CERTAIN,
         evidence=(quoted(told), progress(run)),
         remedies=(Remedy("Ask whoever may end jobs there; let the next run go on where this one ended"),),
@@ -111,18 +113,18 @@ def _by_verdict(run: Run, told: Event) -> Finding:
 def _remedies(run: Run) -> tuple[Remedy, ...]:
     saves = {"BackupAndRestore", "ModelCheckpoint"}
     fit = run.fit
-    model = run.last("saved")
-    if model is not None and str(model.get("path")).endswith(".keras"):
-        load = f'model = keras.models.load_model("{model.get("path")}")'
+    model = run.last(Saved)
+    if model is not None and model.path and model.path.endswith(".keras"):
+        load = f'model = keras.models.load_model("{model.path}")'
         return (Remedy("Let the next run go on with the model that was saved", load),)
-    used = {str(callback.get("class")) for callback in (fit.began.get("callbacks") or [])} if fit else set()
+    used = {callback.class_name for callback in fit.began.callbacks} if fit else set()
     if fit is None or used & saves:
         return (Remedy("Ask whoever sent it: the scheduler's log, `kubectl describe pod`, `docker events`"),)
     return (
         Remedy(
             "Let the next run go on where this one ended",
             'callbacks=[keras.callbacks.BackupAndRestore("backup")]',
-            fit.began.get("where"),
+            fit.began.where,
             safe=True,
         ),
     )
