@@ -14,6 +14,9 @@ import pytest
 from laststep.logs import lines
 from laststep.logs.lines import KEEP, LAST, LONGEST, NotALog, Reading, Repeats, worth_reading
 from laststep.logs.read import story_of
+from laststep.record.events.logs import Log
+from laststep.record.events.training import Epoch
+from laststep.record.place import Place
 from tests.logs.printed import (
     ESC,
     ONE_FIT,
@@ -109,7 +112,7 @@ def test_gzip_in_several_parts_as_logrotate_appends_them() -> None:
 
 def test_gzip_larger_than_one_chunk() -> None:
     log = random.Random(3).randbytes(lines.CHUNK).hex() + "\n" + TRACEBACK
-    assert [event.kind for event in story(gzip.compress(log.encode(), 1)).events] == ["exception"]
+    assert [event.KIND for event in story(gzip.compress(log.encode(), 1)).events] == ["exception"]
 
 
 @pytest.mark.parametrize("kept", [0.99, 0.5])
@@ -140,7 +143,7 @@ def test_what_is_no_text_is_refused(data: bytes) -> None:
 def test_some_rubbish_in_a_log_is_left_out_and_counted() -> None:
     rubbish = bytes(range(1, 8)) * 10 + b"\n"
     diagnosis = answer(OPEN_EPOCH.encode() * 200 + rubbish * 3 + TRACEBACK.encode())
-    assert diagnosis.run.first("log").get("rubbish") == 3
+    assert diagnosis.run.first(Log).rubbish == 3
     assert diagnosis.findings[0].rule == "unhandled-exception"
     assert "3 lines of it are no text" in str(diagnosis)
 
@@ -170,13 +173,13 @@ def test_what_a_launcher_puts_before_every_line(prefix: str) -> None:
     diagnosis = answer(log)
     finding = diagnosis.findings[0]
     assert finding.rule == "unhandled-exception"
-    assert finding.where == {"file": "/home/anna/train.py", "line": 12, "text": 'rows = table["speed"]'}
-    assert [(fit.asked, fit.epochs[-1].get("batches")) for fit in diagnosis.run.fits] == [(9, 100), (9, 40)]
+    assert finding.where == Place("/home/anna/train.py", 12, 'rows = table["speed"]', is_users=True)
+    assert [(fit.asked, fit.epochs[-1].batches) for fit in diagnosis.run.fits] == [(9, 100), (9, 40)]
 
 
 def test_mpirun_puts_no_space_between_its_tag_and_the_line() -> None:
     log = "".join(f"[1,0]<stderr>:{line}\n" for line in TRACEBACK.splitlines())
-    assert answer(log).findings[0].where["text"] == 'rows = table["speed"]'
+    assert answer(log).findings[0].where.text == 'rows = table["speed"]'
 
 
 BAR = bar2(40, 100, "loss: 0.0900")
@@ -198,8 +201,8 @@ NOT_PARTED = {
 def test_a_line_that_is_glued_to_a_bar_is_a_line_of_its_own(second: str) -> None:
     told = story(f"Epoch 1/9\n{BAR}{second}")
     assert [(line.number, line.text) for line in told.lines] == [(1, "Epoch 1/9"), (2, BAR), (2, second)]
-    [epoch] = [event for event in told.events if event.kind == "epoch"]
-    assert epoch.get("metrics") == {"loss": 0.09}
+    [epoch] = [event for event in told.events if isinstance(event, Epoch)]
+    assert epoch.metrics == {"loss": 0.09}
 
 
 @pytest.mark.parametrize("second", NOT_PARTED.values(), ids=NOT_PARTED)
@@ -209,8 +212,8 @@ def test_the_other_lines_of_tensorflow_too(second: str) -> None:
 
 @pytest.mark.parametrize("second", NOT_PARTED.values(), ids=NOT_PARTED)
 def test_what_is_glued_to_a_bar_changes_none_of_its_metrics(second: str) -> None:
-    [epoch] = [event for event in story(f"Epoch 1/9\n{BAR}{second}\n").events if event.kind == "epoch"]
-    assert epoch.get("metrics") == {"loss": 0.09}
+    [epoch] = [event for event in story(f"Epoch 1/9\n{BAR}{second}\n").events if isinstance(event, Epoch)]
+    assert epoch.metrics == {"loss": 0.09}
 
 
 @pytest.mark.parametrize(
@@ -242,7 +245,7 @@ def test_a_very_long_line_is_cut_and_the_next_one_is_not() -> None:
     told = story("x" * (LONGEST + 5000) + "\n" + TRACEBACK)
     assert len(told.lines[0].text) == LONGEST
     assert told.lines[1].text == "Traceback (most recent call last):"
-    assert [event.kind for event in told.events] == ["exception"]
+    assert [event.KIND for event in told.events] == ["exception"]
 
 
 @pytest.mark.parametrize("length", [LONGEST - 1, LONGEST, LONGEST + 1, 3 * LONGEST, 3_000_000])
@@ -256,8 +259,8 @@ def test_a_bar_without_an_end_is_followed_to_its_last_picture() -> None:
     pictures = "".join(bar2(done % 100, 100, f"loss: 0.{done:05}") + "\r" for done in range(1, 70_000))
     assert len(pictures) > 4 * lines.CHUNK
     told = story(f"Epoch 1/9\n{pictures}{bar2(77, 100)}")
-    [epoch] = [event for event in told.events if event.kind == "epoch"]
-    assert (epoch.get("batches"), epoch.get("open"), epoch.get("at_line")) == (77, True, 2)
+    [epoch] = [event for event in told.events if isinstance(event, Epoch)]
+    assert (epoch.batches, epoch.is_open, epoch.at_line) == (77, True, 2)
 
 
 @pytest.fixture
@@ -280,7 +283,7 @@ LONG_WORDS = {"words": "xyz ", "a path": "../", "base64": "aZ09", "numbers": "0.
 def test_a_long_line_is_read_in_no_time(piece: str, at_most: Callable[[float], None]) -> None:
     at_most(2)
     told = story(piece * (LONGEST // len(piece)) + "\n" + TRACEBACK)
-    assert [event.kind for event in told.events] == ["exception"]
+    assert [event.KIND for event in told.events] == ["exception"]
 
 
 @pytest.mark.parametrize("piece", ["xyz ", "../"], ids=["words", "a path"])
@@ -332,14 +335,14 @@ def test_an_error_among_more_different_lines_than_are_remembered_is_there(after:
         (PROSE + TRACEBACK + after).count("\n"),
         len(PROSE + TRACEBACK + after),
     )
-    assert {event.get("type") for event in told.events} == {"KeyError"}
-    assert told.events[0].get("where")["line"] == 12
+    assert {event.type for event in told.events} == {"KeyError"}
+    assert told.events[0].where.line == 12
     assert told.events[0].time == len(DIFFERENT) + 1
 
 
 @pytest.mark.usefixtures("few_are_remembered")
 def test_an_error_among_many_different_lines_is_there_once_and_with_its_own_words() -> None:
-    assert [event.get("message") for event in story(PROSE + TRACEBACK).events] == ["'speed'"]
+    assert [event.message for event in story(PROSE + TRACEBACK).events] == ["'speed'"]
 
 
 @pytest.mark.usefixtures("few_are_remembered")
@@ -353,7 +356,7 @@ def test_a_fit_among_many_different_lines(after: str) -> None:
 @pytest.mark.usefixtures("few_are_remembered")
 def test_an_end_among_many_different_lines_is_there_once() -> None:
     words = "slurmstepd: error: *** JOB 8812 ON gpu07 CANCELLED AT 2025-03-04T05:06:07 DUE TO TIME LIMIT ***\n"
-    assert [event.kind for event in story(PROSE + words).events] == ["verdict"]
+    assert [event.KIND for event in story(PROSE + words).events] == ["verdict"]
 
 
 @pytest.mark.usefixtures("few_are_remembered")

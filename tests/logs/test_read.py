@@ -15,12 +15,15 @@ from laststep.analysis.finding import Diagnosis
 from laststep.logs.lines import NotALog
 from laststep.logs.read import read_story, run_of_log, story_of
 from laststep.record.events import KINDS
+from laststep.record.events.logs import Log
+from laststep.record.run import Run
 from laststep.reports import json, terminal
 from laststep.rules.diagnose import diagnose
 from laststep.rules.rule import all_rules
 from tests.logs.printed import (
     IN_USER_CODE,
     LOGS,
+    MESSAGES,
     ONE_FIT,
     OPEN_EPOCH,
     OUT_OF_GPU_MEMORY,
@@ -57,7 +60,7 @@ SEVERAL = {
 def test_several_runs_in_one_file_and_the_last_counts(log: str, count: int) -> None:
     diagnosis = answer(log)
     assert story_of(diagnosis.run).runs == count
-    assert diagnosis.run.first("log").get("runs") == count
+    assert diagnosis.run.first(Log).runs == count
     [fit] = diagnosis.run.fits
     assert (fit.asked, fit.reached) == (2, 2)
     assert (diagnosis.findings, diagnosis.outcome) == ((), "finished")
@@ -121,28 +124,20 @@ def test_a_line_after_which_the_bar_moved_on_is_no_cause(line: str) -> None:
 
 def test_a_recorded_run_reads_its_console_the_same_way() -> None:
     log = OPEN_EPOCH + TRACEBACK
-    assert story_of(log).events == story(log).events
+    assert story_of(Run(id="r", console=log)).events == story(log).events
 
 
 def test_events_are_in_the_order_of_their_lines_and_of_known_kinds() -> None:
-    # FIX from laststep.record.untyped import KINDS
-
     for log in LOGS.values():
         events = story(log).events
         assert [event.time for event in events] == sorted(event.time for event in events)
-        assert {event.kind for event in events} <= set(KINDS)
+        assert {event.KIND for event in events} <= set(KINDS)
         assert all(event.source == "log" for event in events)
 
 
 def test_the_figures_of_the_log() -> None:
-    log = answer(OPEN_EPOCH + TRACEBACK, "wheels.log").run.first("log")
-    assert dict(log.raw) == {
-        "file": "wheels.log",
-        "lines": 8,
-        "bytes": len(OPEN_EPOCH + TRACEBACK),
-        "runs": 1,
-        "rubbish": 0,
-    }
+    log = OPEN_EPOCH + TRACEBACK
+    assert answer(log, "wheels.log").run.first(Log) == Log(source="log", file="wheels.log", lines=8, bytes=len(log))
 
 
 GZIP = b"\x1f\x8b"
@@ -343,8 +338,6 @@ def test_no_page_is_wider_than_the_terminal(width: int, verbose: bool) -> None:
 
 def test_a_page_with_all_that_can_be_on_one() -> None:
     """Harmless messages, a long message, a chain, several runs: still one screen."""
-    from test_harmless import MESSAGES
-
     noise = "".join(f"{message}\n" for message in MESSAGES.values())
     log = (TENSORFLOW_STARTS + DIED) * 2 + noise + RAN_OUT_3 + OPEN_EPOCH + LOGS["long lines"] + IN_USER_CODE
     page = terminal.page(answer(log, "a-long-name-" * 12 + ".log"), 80)
