@@ -6,6 +6,7 @@ import pytest
 
 from laststep.logs.harmless import KNOWN, harmless_in
 from laststep.logs.read import story_of
+from laststep.reports import terminal
 from tests.logs.printed import DATE, LOGS, MESSAGES, ONE_FIT, OPEN_EPOCH, TENSORFLOW_STARTS, TRACEBACK, answer, story
 
 
@@ -16,7 +17,7 @@ def test_it_is_named_and_not_blamed(message: str) -> None:
     assert known.times == 2
     assert diagnosis.findings == ()
     assert diagnosis.outcome == "finished"
-    page = str(diagnosis)
+    page = terminal.page(diagnosis)
     assert "\nHarmless, though it looks otherwise\n" in page
     assert "(2 times)" in " ".join(page.split())
 
@@ -61,7 +62,7 @@ def test_the_most_frequent_come_first_and_each_is_counted() -> None:
 
 def test_a_log_without_any() -> None:
     assert harmless_in(story(ONE_FIT + TRACEBACK).lines) == []
-    assert "Harmless" not in str(answer(ONE_FIT))
+    assert "Harmless" not in terminal.page(answer(ONE_FIT))
 
 
 def test_only_some_are_shown_unless_all_are_asked_for() -> None:
@@ -94,7 +95,7 @@ def test_a_gpu_that_was_left_alone_is_neither_harmless_nor_a_cause() -> None:
     )
     diagnosis = answer(f"{MESSAGES['no library']}\n{skipped}{ONE_FIT}")
     assert (diagnosis.findings, diagnosis.outcome) == ((), "finished")
-    page = " ".join(str(diagnosis).split())
+    page = " ".join(terminal.page(diagnosis).split())
     assert "Worth knowing" in page
     assert "could not load its libraries (libcudart.so.11.0): it ran on the CPU" in page
     assert "Cannot dlopen" not in [item.words for item in harmless_in(story_of(diagnosis.run).lines)]

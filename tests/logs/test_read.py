@@ -64,7 +64,7 @@ def test_several_runs_in_one_file_and_the_last_counts(log: str, count: int) -> N
     [fit] = diagnosis.run.fits
     assert (fit.asked, fit.reached) == (2, 2)
     assert (diagnosis.findings, diagnosis.outcome) == ((), "finished")
-    assert f"It holds {count} runs: this is about the last" in " ".join(str(diagnosis).split())
+    assert f"It holds {count} runs: this is about the last" in " ".join(terminal.page(diagnosis).split())
 
 
 def test_the_last_run_counts_when_it_is_the_one_that_died() -> None:
@@ -97,7 +97,7 @@ def test_one_run(log: str) -> None:
     diagnosis = answer(log)
     assert story_of(diagnosis.run).runs == 1
     assert (diagnosis.findings, diagnosis.outcome) == ((), "finished")
-    assert "runs" not in str(diagnosis)
+    assert "runs" not in terminal.page(diagnosis)
 
 
 NOISE = [
@@ -363,12 +363,12 @@ def test_a_colour_of_ours_is_there_only_when_asked_for() -> None:
 
 
 def test_a_log_that_does_not_say_tells_what_would() -> None:
-    page = str(answer(LOGS["open"]))
+    page = terminal.page(answer(LOGS["open"]))
     assert "laststep run python train.py" in page
     assert "it may be cut" in " ".join(page.split())
 
 
 def test_a_healthy_log_has_nothing_to_report() -> None:
-    page = str(answer(LOGS["healthy"]))
+    page = terminal.page(answer(LOGS["healthy"]))
     assert "Nothing to report." in page
     assert "What to change" not in page

@@ -20,7 +20,7 @@ INSIDE = [
     PACKAGE / "__init__.py",
 ]
 # `laststep.why()` is asked for by the user, who then gets rules and reports; they stay out until then.
-ON_REQUEST = {"laststep.rules.diagnose", "laststep.analysis.finding", "laststep.settings"}
+ON_REQUEST = {"laststep.rules.diagnose", "laststep.analysis.finding", "laststep.settings", "laststep.reports.shown"}
 
 
 @pytest.mark.parametrize("path", INSIDE, ids=lambda path: str(path.relative_to(PACKAGE)))

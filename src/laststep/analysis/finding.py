@@ -98,11 +98,3 @@ class Diagnosis:
     unchecked: tuple[Unchecked, ...]
     outcome: str
     hurried: bool = False  # there was no time for all rules
-
-    def __str__(self) -> str:
-        from laststep.reports.terminal import page
-
-        return page(self)
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))
