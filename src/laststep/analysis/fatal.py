@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
-from laststep.analysis.finding import Answer, Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import killed_with, no, place_of_fault, progress, reported, sender
+from laststep.analysis.finding import Answer, Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import progress
+from laststep.analysis.signals import killed_with, reported, sender
 from laststep.record.events.process import RecorderStart, SignalSent
 from laststep.record.events.shared import users_line
 from laststep.record.events.supervisor import Fault, KernelLine, ProcessEnd
+from laststep.record.place import Place
 from laststep.record.run import Run
 
 _KERNEL_LIBRARY = re.compile(r" in ([^\s\[]+)\[")
@@ -47,6 +49,13 @@ def died_of(run: Run, number: int, name: str, what: str, remedies: tuple[Remedy,
         remedies=() if by_whom else remedies,
         where=where,
     )
+
+
+def place_of_fault(run: Run) -> Place | None:
+    """The user's own line in the stack that faulthandler wrote, the dying thread first."""
+    fault = run.last(Fault)
+    threads = sorted(fault.threads, key=lambda thread: not thread.current) if fault else []
+    return next((where for thread in threads if (where := users_line(thread.frames))), None)
 
 
 def _innermost(fault: Fault) -> str:

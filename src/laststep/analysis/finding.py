@@ -88,6 +88,20 @@ class Unchecked:
 Answer: TypeAlias = Finding | RuledOut | Unchecked
 
 
+def no(because: str) -> RuledOut:
+    return RuledOut(because)
+
+
+def measured(because: str) -> RuledOut:
+    """Ruled out by something that was measured: worth telling."""
+    return RuledOut(because, measured=True)
+
+
+def cannot(because: str) -> Unchecked:
+    """What would tell is not there."""
+    return Unchecked(because)
+
+
 @dataclass(frozen=True)
 class Diagnosis:
     """The ranked findings of one run, what was ruled out, and what could not be checked."""

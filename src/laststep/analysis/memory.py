@@ -10,7 +10,8 @@ from typing import Any
 from laststep import text as words
 from laststep.analysis.finding import Evidence, Place, Remedy
 from laststep.analysis.messages import data_of
-from laststep.analysis.progress import fit_place, killed_with
+from laststep.analysis.progress import fit_place
+from laststep.analysis.signals import killed_with
 from laststep.record.event import Event
 from laststep.record.run import Run
 

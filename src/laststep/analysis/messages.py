@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from laststep.analysis.finding import Answer, Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, no, place_of_fault, progress, went_on
+from laststep.analysis.fatal import place_of_fault
+from laststep.analysis.finding import Answer, Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import fit_place, progress, went_on
 from laststep.logs.harmless import is_harmless
 from laststep.logs.read import story_of
 from laststep.logs.tracebacks import CUT_OFF
@@ -51,6 +52,13 @@ _WORTH = re.compile(
 _NODE = re.compile(r"\{\{node ([^}]+)\}\}|\[\[node (\S+)")
 _STAMP = re.compile(
     r"^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: )?[IWEF](?:\d{4} \d\d:\d\d:\d\d\.\d+ +\d+)? (?=[\w/.]+:\d+\])"
+)
+
+# What TensorFlow and Keras wrap around a message: where in the graph, and whose stack.
+_NOISE = re.compile(
+    r"Graph execution error|Detected at node|<stack traces unavailable>|File \"|\[\[\{\{node|Original stack trace|"
+    r"in user code:|Arguments received by|Traceback \(most|Call arguments received|[•*] |\(most recent call last|…$|"
+    r"\d+ root error|\(\d+\) |hint:|Hint:"
 )
 
 
@@ -218,6 +226,33 @@ def _layer(message: Said) -> tuple[Evidence, ...]:
 
 def compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns)
+
+
+def missing_package(event: Raised) -> Remedy | None:
+    """The package to install, where the error says that an optional one of TensorFlow's or Keras's is not there."""
+    if not event.type.endswith("TBNotInstalledError"):
+        return None
+    return Remedy("Install TensorBoard: TensorFlow no longer brings it along, since 2.21", "pip install tensorboard")
+
+
+def short_message(event: Raised, most: int = 300) -> str:
+    """An exception as its type and the part of its message that a person reads first."""
+    kind = (event.type or "?").rsplit(".", 1)[-1]
+    lines = [line.strip() for line in event.message.splitlines()]
+    begun = itertools.dropwhile(lambda line: not line or _NOISE.match(line), lines)
+    telling = list(itertools.takewhile(lambda line: line and not _NOISE.match(line), begun))
+    first = " ".join(telling[:3]) or " ".join(lines[:1])
+    text = f"{kind}: {first}" if first else kind
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def traceback_on_console(run: Run) -> Raised | None:
+    """The traceback that was printed: what is left when nobody could look inside."""
+    return next((event for event in story_of(run).events if isinstance(event, Raised) and _ended_it(event)), None)
+
+
+def _ended_it(event: Raised) -> bool:
+    return event.left == "program" and bool(event.frames)
 
 
 def data_of(run: Run) -> Mapping[str, Any]:  # TRANSITION: until all readers take run.fit.began.data

@@ -1,60 +1,14 @@
-"""What several rules say: how far it came, who sent the signal, memory over time, the user's line in a stack."""
+"""How far training came, where the model was saved, and the user's line that trains."""
 
 from __future__ import annotations
 
-import itertools
-import re
-
 from laststep import text as words
-from laststep.analysis.finding import Evidence, Remedy, RuledOut, Unchecked
-from laststep.logs.read import story_of
+from laststep.analysis.finding import Evidence
 from laststep.record.events.logs import Progress
-from laststep.record.events.process import ExitCall, Raised, SignalSent
-from laststep.record.events.shared import users_line
 from laststep.record.events.stacks import Attached
-from laststep.record.events.supervisor import Fault, ProcessEnd, SignalReceived, Verdict
-from laststep.record.events.training import LoopSeen, Saved, Stop
+from laststep.record.events.training import LoopSeen, Saved
 from laststep.record.place import Place
 from laststep.record.run import Run
-
-# What TensorFlow and Keras wrap around a message: where in the graph, and whose stack.
-_NOISE = re.compile(
-    r"Graph execution error|Detected at node|<stack traces unavailable>|File \"|\[\[\{\{node|Original stack trace|"
-    r"in user code:|Arguments received by|Traceback \(most|Call arguments received|[•*] |\(most recent call last|…$|"
-    r"\d+ root error|\(\d+\) |hint:|Hint:"
-)
-
-
-def no(because: str) -> RuledOut:
-    return RuledOut(because)
-
-
-def measured(because: str) -> RuledOut:
-    """Ruled out by something that was measured: worth telling."""
-    return RuledOut(because, measured=True)
-
-
-def cannot(because: str) -> Unchecked:
-    """What would tell is not there."""
-    return Unchecked(because)
-
-
-def verdict(run: Run, *why: str) -> Verdict | None:
-    """What a batch system, a container engine or the kernel says about the end, if for one of these reasons."""
-    return next((event for event in run.all(Verdict) if event.why in why), None)
-
-
-def quoted(event: Verdict | ProcessEnd | Stop) -> Evidence:
-    """The line of a bare log that says so."""
-    return Evidence(f"line {event.at_line or 0:,}: “{event.text.strip()[:200]}”", (event,))
-
-
-def reported(run: Run, name: str) -> Evidence:
-    """That the process ended by this signal: the operating system's word, or the line of the log that has it."""
-    end = run.last(ProcessEnd)
-    if end is not None and run.is_log:
-        return quoted(end)
-    return Evidence(f"the operating system reports {name}", (end,) if end else ())
 
 
 def progress(run: Run) -> Evidence:
@@ -120,73 +74,3 @@ def _loop_place(run: Run) -> Place | None:
     loop, attached = run.last(LoopSeen), run.last(Attached)
     where = attached.where if attached else None
     return where or ((loop.where or loop.function) if loop else None)
-
-
-def reached_us(run: Run, name: str) -> SignalReceived | None:
-    """A signal of this name that came to the supervisor."""
-    return next((event for event in reversed(run.all(SignalReceived)) if event.signal == name), None)
-
-
-def stopped_by_us(run: Run) -> bool:
-    """laststep ended it because it was stuck, as it had been told to."""
-    return any(event.by == "laststep" for event in run.all(SignalReceived))
-
-
-def sent_by_itself(run: Run, name: str) -> SignalSent | None:
-    """The program's own call that sent it this signal."""
-    return next((event for event in reversed(run.all(SignalSent)) if event.signal == name), None)
-
-
-def sender(run: Run, name: str) -> Evidence | None:
-    """Who sent the signal, where that is known."""
-    own = sent_by_itself(run, name)
-    if own is not None:
-        return Evidence(f"the program sent {name} to itself, by {own.how}", (own,))
-    event = reached_us(run, name)
-    if event is None:
-        return None
-    if event.by == "terminal":
-        return Evidence("it came from the terminal (Ctrl-C or Ctrl-\\)", (event,))
-    who = event.sender
-    name_of = f" ({who.name})" if who and who.name else ", which is gone"
-    whom = "the whole process group" if event.to_group else "the program"
-    return Evidence(f"process {who.pid if who else None}{name_of} sent {name} to {whom}", (event,))
-
-
-def killed_with(run: Run, number: int, name: str) -> bool:
-    """The process died of this signal, or a shell around it says so by its exit code."""
-    return run.signal == name or (run.signal is None and run.exit_code == 128 + number and not run.has(ExitCall))
-
-
-def missing_package(event: Raised) -> Remedy | None:
-    """The package to install, where the error says that an optional one of TensorFlow's or Keras's is not there."""
-    if not event.type.endswith("TBNotInstalledError"):
-        return None
-    return Remedy("Install TensorBoard: TensorFlow no longer brings it along, since 2.21", "pip install tensorboard")
-
-
-def short_message(event: Raised, most: int = 300) -> str:
-    """An exception as its type and the part of its message that a person reads first."""
-    kind = (event.type or "?").rsplit(".", 1)[-1]
-    lines = [line.strip() for line in event.message.splitlines()]
-    begun = itertools.dropwhile(lambda line: not line or _NOISE.match(line), lines)
-    telling = list(itertools.takewhile(lambda line: line and not _NOISE.match(line), begun))
-    first = " ".join(telling[:3]) or " ".join(lines[:1])
-    text = f"{kind}: {first}" if first else kind
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def traceback_on_console(run: Run) -> Raised | None:
-    """The traceback that was printed: what is left when nobody could look inside."""
-    return next((event for event in story_of(run).events if isinstance(event, Raised) and _ended_it(event)), None)
-
-
-def _ended_it(event: Raised) -> bool:
-    return event.left == "program" and bool(event.frames)
-
-
-def place_of_fault(run: Run) -> Place | None:
-    """The user's own line in the stack that faulthandler wrote, the dying thread first."""
-    fault = run.last(Fault)
-    threads = sorted(fault.threads, key=lambda thread: not thread.current) if fault else []
-    return next((where for thread in threads if (where := users_line(thread.frames))), None)

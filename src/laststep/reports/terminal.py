@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from laststep import text as words
 from laststep.analysis.finding import Confidence, Diagnosis, Finding, Remedy
-from laststep.analysis.progress import progress, stopped_by_us
+from laststep.analysis.progress import progress
+from laststep.analysis.signals import stopped_by_us
 from laststep.logs.harmless import harmless_in
 from laststep.logs.read import story_of
 from laststep.record.run import Run

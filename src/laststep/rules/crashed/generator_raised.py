@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy, no
 from laststep.analysis.messages import failures
-from laststep.analysis.progress import no, progress
+from laststep.analysis.progress import progress
 from laststep.record.event import Event
 from laststep.record.run import Run
 from laststep.recorder.frames import users_line

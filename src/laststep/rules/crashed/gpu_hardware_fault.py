@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.memory import pids
 from laststep.analysis.messages import ECHOES, Said, compiled, said
-from laststep.analysis.progress import no, progress
+from laststep.analysis.progress import progress
 from laststep.record.event import Event
 from laststep.record.run import Run
 from laststep.record.untyped import untyped

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from laststep.analysis.capability import NEWER_DRIVER, OLDER_BUILD, REFUSED, TARGET, Gap, gap_of
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.messages import ECHOES, Said, all_said, answer, compiled, said
-from laststep.analysis.progress import no, quoted, verdict
+from laststep.analysis.signals import quoted, verdict
 from laststep.logs.read import story_of
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from laststep import text as words
 from laststep.analysis.device_memory import OUT_OF_MEMORY, bytes_of, shortage
-from laststep.analysis.finding import Confidence, Evidence, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Remedy, no
 from laststep.analysis.memory import pids
 from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
-from laststep.analysis.progress import no
 from laststep.logs.read import story_of
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.memory import (
     MemoryKill,
     can_tell,
@@ -19,7 +19,8 @@ from laststep.analysis.memory import (
     was_near_the_limit,
 )
 from laststep.analysis.messages import answer, compiled, said
-from laststep.analysis.progress import cannot, fit_place, measured, no, progress, quoted, saved, verdict
+from laststep.analysis.progress import fit_place, progress, saved
+from laststep.analysis.signals import quoted, verdict
 from laststep.record.event import Event
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Remedy, measured
 from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
-from laststep.analysis.progress import measured
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 

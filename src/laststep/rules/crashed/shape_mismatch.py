@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from laststep.analysis.finding import no
 from laststep.analysis.messages import ECHOES_OF_OPS, Said, answer, failures, said
 from laststep.analysis.misfits import GENERAL, MISFITS, Told, of_labels
-from laststep.analysis.progress import no
 from laststep.analysis.shapes import labels, what_fit_was_given
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule

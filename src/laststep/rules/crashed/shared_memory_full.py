@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from laststep import text as words
+from laststep.analysis.fatal import place_of_fault
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
-from laststep.analysis.progress import fit_place, killed_with, place_of_fault, progress
+from laststep.analysis.progress import fit_place, progress
+from laststep.analysis.signals import killed_with
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 

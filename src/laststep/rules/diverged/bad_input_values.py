@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.bad_step import bad_inputs, bad_site, first_bad, is_late
 from laststep.analysis.learning.scale import data_place
 from laststep.analysis.learning.site import SYMPTOMS, Site, Told
-from laststep.analysis.progress import measured, no, progress
+from laststep.analysis.progress import progress
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 

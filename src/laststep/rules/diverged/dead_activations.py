@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.learning import learning_of, steady_site
 from laststep.analysis.learning.scale import large_inputs, large_targets
 from laststep.analysis.learning.silence import death_of, died_at, silence_of
 from laststep.analysis.learning.site import SYMPTOMS, Site, tell
 from laststep.analysis.learning.weights import TOO_LONG, activation_after, drawn, is_high, layer_of, place_of
-from laststep.analysis.progress import measured, no, progress
+from laststep.analysis.progress import progress
 from laststep.record.event import Event
 from laststep.record.run import Run
 from laststep.record.torn import number

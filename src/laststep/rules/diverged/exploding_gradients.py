@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.bad_step import bad_site, first_bad
 from laststep.analysis.learning.growth import blown_up, grew
 from laststep.analysis.learning.site import SYMPTOMS, Site, gradient, tell
 from laststep.analysis.learning.weights import TOO_LONG, drawn, place_of
-from laststep.analysis.progress import measured, no, progress
+from laststep.analysis.progress import progress
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy, measured, no
 from laststep.analysis.learning.bad_step import bad_inputs, bad_predictions, bad_site, first_bad, is_late
 from laststep.analysis.learning.growth import grew, hurried
 from laststep.analysis.learning.site import SYMPTOMS, Site, Told, loss_of
-from laststep.analysis.progress import measured, no, progress
+from laststep.analysis.progress import progress
 from laststep.record.run import Run
 from laststep.record.torn import number
 from laststep.rules.rule import Answer, rule

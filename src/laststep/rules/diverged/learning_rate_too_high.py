@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import statistics
 
-from laststep.analysis.finding import Evidence, Finding, Remedy
+from laststep.analysis.finding import Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.bad_step import first_bad
 from laststep.analysis.learning.growth import blown_up
 from laststep.analysis.learning.learning import learning_of, steady_site, sureness
 from laststep.analysis.learning.silence import death_of, died_at, silence_of
 from laststep.analysis.learning.site import SYMPTOMS, Site, tell
 from laststep.analysis.learning.weights import LONG, default_rate, fades, is_high, stride
-from laststep.analysis.progress import measured, no, progress
+from laststep.analysis.progress import progress
 from laststep.record.event import Event
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from laststep.analysis.finding import Evidence, Finding, Remedy
+from laststep.analysis.finding import Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.learning import Learning, learning_of, steady_site, sureness
 from laststep.analysis.learning.site import SYMPTOMS, Site, tell
 from laststep.analysis.learning.weights import default_rate
-from laststep.analysis.progress import measured, no, progress
+from laststep.analysis.progress import progress
 from laststep.record.run import Run
 from laststep.record.torn import entries, number, table
 from laststep.rules.rule import Answer, rule

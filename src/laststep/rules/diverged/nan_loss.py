@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.bad_step import bad_site
 from laststep.analysis.learning.record import metrics_of
 from laststep.analysis.messages import ECHOES, compiled, said
-from laststep.analysis.progress import fit_place, measured, no, progress
+from laststep.analysis.progress import fit_place, progress
 from laststep.record.event import Event
 from laststep.record.run import Run
 from laststep.record.torn import count

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.learning import LEARNS, Learning, depend, dependence_of, learning_of
 from laststep.analysis.learning.site import Site, last_site
 from laststep.analysis.learning.weights import is_high
-from laststep.analysis.progress import fit_place, measured, no, target_place
+from laststep.analysis.progress import fit_place, target_place
 from laststep.record.run import Run
 from laststep.record.torn import numbers
 from laststep.rules.rule import Answer, rule

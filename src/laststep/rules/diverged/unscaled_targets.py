@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from laststep.analysis.finding import Evidence, Finding, Remedy
+from laststep.analysis.finding import Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.bad_step import first_bad
 from laststep.analysis.learning.growth import blown_up
 from laststep.analysis.learning.learning import learning_of, steady_site, sureness
 from laststep.analysis.learning.scale import LARGE, data_place, large_targets
 from laststep.analysis.learning.site import SYMPTOMS, Site, Told, tell
-from laststep.analysis.progress import measured, no, progress
+from laststep.analysis.progress import progress
 from laststep.record.run import Run
 from laststep.record.torn import number
 from laststep.rules.rule import Answer, rule

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Evidence, Finding, Remedy
+from laststep.analysis.finding import Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.learning import learning_of, steady_site, sureness
 from laststep.analysis.learning.scale import reach
 from laststep.analysis.learning.site import SYMPTOMS, Site, Told, tell
 from laststep.analysis.learning.weights import activation_after, faint_in, place_of, pulls_of, usual
-from laststep.analysis.progress import measured, no, progress
+from laststep.analysis.progress import progress
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy, measured, no
 from laststep.analysis.learning.frozen import MOST, left_out, mostly_frozen, none_to_train, untracked
 from laststep.analysis.learning.learning import LEARNS, Learning, learning_of
 from laststep.analysis.learning.site import Site, last_site, latest_sites, sites
 from laststep.analysis.learning.weights import shapes
-from laststep.analysis.progress import measured, no
 from laststep.record.event import Event
 from laststep.record.run import Run
 from laststep.record.torn import entries, number, place

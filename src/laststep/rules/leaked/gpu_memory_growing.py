@@ -8,9 +8,9 @@ from typing import Any
 from laststep import text as words
 from laststep.analysis.card_leak import LEAST, LEAST_SHARE, card_in, card_leak, points_of
 from laststep.analysis.device_memory import shortage
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.forecast import Point, foretell, trend
-from laststep.analysis.progress import fit_place, no, saved
+from laststep.analysis.progress import fit_place, saved
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 

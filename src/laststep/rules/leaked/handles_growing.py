@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.forecast import Point, Trend, trend
-from laststep.analysis.progress import fit_place, measured, no
+from laststep.analysis.progress import fit_place
 from laststep.record.run import Run
 from laststep.recorder.census import HANDLES
 from laststep.rules.rule import Answer, rule

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, RuledOut
-from laststep.analysis.progress import cannot, fit_place, measured, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, RuledOut, cannot, measured, no
+from laststep.analysis.progress import fit_place
 from laststep.logs.harmless import SKIPPED_GPU
 from laststep.logs.read import story_of
 from laststep.record.run import Run

@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import fit_place
 from laststep.analysis.stall import DEATHS, SEEN, last_look
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule

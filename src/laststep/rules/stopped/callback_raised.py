@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import missing_package, no, progress, short_message, went_on
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.messages import missing_package, short_message
+from laststep.analysis.progress import progress, went_on
 from laststep.analysis.stops import metrics_of
 from laststep.record.events.process import Raised
 from laststep.record.events.shared import Callback

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, measured, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.progress import fit_place
 from laststep.analysis.stops import is_early_stopping, is_for_nan, metric_curve, stop_that_counted
 from laststep.record.events.shared import Callback
 from laststep.record.events.training import Stop

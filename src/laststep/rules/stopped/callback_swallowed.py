@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import no, progress, short_message, went_on
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.messages import short_message
+from laststep.analysis.progress import progress, went_on
 from laststep.record.events.process import Raised
 from laststep.record.events.training import Stop
 from laststep.record.run import Run

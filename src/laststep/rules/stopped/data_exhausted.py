@@ -12,9 +12,9 @@ from laststep.analysis.batches import (
     training_data,
     warnings,
 )
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.messages import Said, compiled, said
-from laststep.analysis.progress import fit_place, measured, no, progress
+from laststep.analysis.progress import fit_place, progress
 from laststep.record.events.process import WarningShown
 from laststep.record.events.training import Epoch
 from laststep.record.place import Place

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from laststep.analysis.batches import training_data
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.messages import answer, compiled, said
-from laststep.analysis.progress import measured, no
 from laststep.record.run import Fit, Run
 from laststep.rules.rule import Answer, rule
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, RuledOut
-from laststep.analysis.progress import fit_place, measured, no, quoted
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, RuledOut, measured, no
+from laststep.analysis.progress import fit_place
+from laststep.analysis.signals import quoted
 from laststep.analysis.stops import (
     is_early_stopping,
     is_for_nan,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding
-from laststep.analysis.progress import fit_place, killed_with, no, progress, reached_us, reported, sender, verdict
+from laststep.analysis.finding import Confidence, Evidence, Finding, no
+from laststep.analysis.progress import fit_place, progress
+from laststep.analysis.signals import killed_with, reached_us, reported, sender, verdict
 from laststep.record.events.process import Raised
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule

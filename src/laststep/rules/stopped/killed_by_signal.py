@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.memory import memory_kill
-from laststep.analysis.progress import (
-    killed_with,
-    measured,
-    no,
-    progress,
-    quoted,
-    reported,
-    sender,
-    sent_by_itself,
-    stopped_by_us,
-    verdict,
-)
+from laststep.analysis.progress import progress
+from laststep.analysis.signals import killed_with, quoted, reported, sender, sent_by_itself, stopped_by_us, verdict
 from laststep.record.events.process import RecorderStart, SignalSent
 from laststep.record.events.supervisor import ProcessEnd, Verdict
 from laststep.record.run import Run

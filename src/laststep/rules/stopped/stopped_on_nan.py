@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.messages import answer, compiled, said
-from laststep.analysis.progress import fit_place, measured, no
+from laststep.analysis.progress import fit_place
 from laststep.analysis.stops import is_for_nan, stop_that_counted
 from laststep.record.events.numbers import BadNumber
 from laststep.record.events.process import Raised

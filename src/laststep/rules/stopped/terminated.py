@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import (
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.progress import progress, saved
+from laststep.analysis.signals import (
     killed_with,
-    measured,
-    no,
-    progress,
     quoted,
     reached_us,
     reported,
-    saved,
     sender,
     sent_by_itself,
     stopped_by_us,

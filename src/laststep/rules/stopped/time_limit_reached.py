@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, killed_with, no, progress, quoted, reached_us, reported, verdict
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import fit_place, progress
+from laststep.analysis.signals import killed_with, quoted, reached_us, reported, verdict
 from laststep.record.events.supervisor import Limits, ProcessEnd
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule

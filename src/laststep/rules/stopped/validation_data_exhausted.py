@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from laststep.analysis.batches import batches_named, is_about_validation, spoken, warnings
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, measured, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.progress import fit_place
 from laststep.record.events.process import WarningShown
 from laststep.record.events.training import Validation
 from laststep.record.run import Run
