@@ -5,19 +5,19 @@ from __future__ import annotations
 import io
 
 from laststep.analysis.finding import Diagnosis
-from laststep.logs.read import Story, read_story, run_of_log
+from laststep.logs.read import ParsedLog, parse_log, run_from_log
 from laststep.rules.diagnose import diagnose
 
 ESC = "\x1b"
 DATE = "2025-03-04 05:06:07.123456:"
 
 
-def story(log: str | bytes) -> Story:
-    return read_story(io.BytesIO(log.encode() if isinstance(log, str) else log))
+def story(log: str | bytes) -> ParsedLog:
+    return parse_log(io.BytesIO(log.encode() if isinstance(log, str) else log))
 
 
 def answer(log: str | bytes, name: str = "train.log") -> Diagnosis:
-    return diagnose(run_of_log(story(log), name))
+    return diagnose(run_from_log(story(log), name))
 
 
 def cause(log: str | bytes) -> str | None:

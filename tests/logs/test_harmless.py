@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from laststep.logs.harmless import KNOWN, harmless_in
-from laststep.logs.read import story_of
+from laststep.logs.read import parsed_console
 from laststep.reports import terminal
 from tests.logs.printed import DATE, LOGS, MESSAGES, ONE_FIT, OPEN_EPOCH, TENSORFLOW_STARTS, TRACEBACK, answer, story
 
@@ -13,7 +13,7 @@ from tests.logs.printed import DATE, LOGS, MESSAGES, ONE_FIT, OPEN_EPOCH, TENSOR
 @pytest.mark.parametrize("message", MESSAGES.values(), ids=MESSAGES)
 def test_it_is_named_and_not_blamed(message: str) -> None:
     diagnosis = answer(f"{message}\n{ONE_FIT}{message}\n")
-    [known] = harmless_in(story_of(diagnosis.run).lines)
+    [known] = harmless_in(parsed_console(diagnosis.run).lines)
     assert known.times == 2
     assert diagnosis.findings == ()
     assert diagnosis.outcome == "finished"
@@ -70,7 +70,7 @@ def test_only_some_are_shown_unless_all_are_asked_for() -> None:
 
     diagnosis = answer("".join(f"{message}\n" for message in MESSAGES.values()) + ONE_FIT)
     short, whole = page(diagnosis), page(diagnosis, verbose=True)
-    known = harmless_in(story_of(diagnosis.run).lines)
+    known = harmless_in(parsed_console(diagnosis.run).lines)
     assert len(known) > 10
     assert sum(f"“{item.words}”" in " ".join(short.split()) for item in known) == 3
     assert all(f"“{item.words}”" in " ".join(whole.split()) for item in known)
@@ -98,4 +98,4 @@ def test_a_gpu_that_was_left_alone_is_neither_harmless_nor_a_cause() -> None:
     page = " ".join(terminal.page(diagnosis).split())
     assert "Worth knowing" in page
     assert "could not load its libraries (libcudart.so.11.0): it ran on the CPU" in page
-    assert "Cannot dlopen" not in [item.words for item in harmless_in(story_of(diagnosis.run).lines)]
+    assert "Cannot dlopen" not in [item.words for item in harmless_in(parsed_console(diagnosis.run).lines)]

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from laststep.analysis.finding import Diagnosis
-from laststep.logs.lines import NotALog
-from laststep.logs.read import read_story, run_of_log, story_of
+from laststep.logs.line_reader import NotALog
+from laststep.logs.read import parse_log, parsed_console, run_from_log
 from laststep.record.events import KINDS
 from laststep.record.events.logs import Log
 from laststep.record.run import Run
@@ -59,7 +59,7 @@ SEVERAL = {
 @pytest.mark.parametrize(("log", "count"), SEVERAL.values(), ids=SEVERAL)
 def test_several_runs_in_one_file_and_the_last_counts(log: str, count: int) -> None:
     diagnosis = answer(log)
-    assert story_of(diagnosis.run).runs == count
+    assert parsed_console(diagnosis.run).runs == count
     assert diagnosis.run.first(Log).runs == count
     [fit] = diagnosis.run.fits
     assert (fit.asked, fit.reached) == (2, 2)
@@ -69,7 +69,7 @@ def test_several_runs_in_one_file_and_the_last_counts(log: str, count: int) -> N
 
 def test_the_last_run_counts_when_it_is_the_one_that_died() -> None:
     diagnosis = answer(TENSORFLOW_STARTS + ONE_FIT + TENSORFLOW_STARTS + DIED)
-    assert story_of(diagnosis.run).runs == 2
+    assert parsed_console(diagnosis.run).runs == 2
     assert diagnosis.findings[0].rule == "unhandled-exception"
     assert diagnosis.run.fits[0].asked == 3
 
@@ -95,7 +95,7 @@ ONE_RUN = {
 @pytest.mark.parametrize("log", ONE_RUN.values(), ids=ONE_RUN)
 def test_one_run(log: str) -> None:
     diagnosis = answer(log)
-    assert story_of(diagnosis.run).runs == 1
+    assert parsed_console(diagnosis.run).runs == 1
     assert (diagnosis.findings, diagnosis.outcome) == ((), "finished")
     assert "runs" not in terminal.page(diagnosis)
 
@@ -124,7 +124,7 @@ def test_a_line_after_which_the_bar_moved_on_is_no_cause(line: str) -> None:
 
 def test_a_recorded_run_reads_its_console_the_same_way() -> None:
     log = OPEN_EPOCH + TRACEBACK
-    assert story_of(Run(id="r", console=log)).events == story(log).events
+    assert parsed_console(Run(id="r", console=log)).events == story(log).events
 
 
 def test_events_are_in_the_order_of_their_lines_and_of_known_kinds() -> None:
@@ -147,10 +147,10 @@ CONTROL = re.compile(r"[^\n\x20-\x7e\u00a0-\U0010ffff]")
 def sound(data: bytes) -> Diagnosis | None:
     """The answer to any bytes: no error, no rule that fails, a page and JSON; None where it is refused."""
     try:
-        told = read_story(io.BytesIO(data))
+        told = parse_log(io.BytesIO(data))
     except NotALog:
         return None
-    diagnosis = diagnose(run_of_log(told, "some.log"))
+    diagnosis = diagnose(run_from_log(told, "some.log"))
     assert [item for item in diagnosis.unchecked if "failed" in item.because] == []
     assert {item.rule for item in (*diagnosis.findings, *diagnosis.ruled_out, *diagnosis.unchecked)} == set(all_rules())
     assert diagnosis.outcome in ("finished", "stopped", "crashed", "unknown")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from laststep import text as words
 from laststep.analysis.finding import Evidence
-from laststep.logs.read import story_of
+from laststep.logs.read import parsed_console
 from laststep.record.events.logs import Progress
 from laststep.record.events.process import Raised, WarningShown
 from laststep.record.events.training import Epoch, TrainingData
@@ -59,7 +59,7 @@ class Shortfall:
 
 def shortfall(run: Run) -> Shortfall | None:
     """The first fit that was cut short by its data."""
-    ran_out = max((warning.time for warning in warnings(run)), default=-math.inf)
+    ran_out = max((warning.time for warning in ran_out_warnings(run)), default=-math.inf)
     for fit in run.fits:
         counts = _delivered(fit)
         asked = _asked(run, fit, counts)
@@ -101,10 +101,10 @@ def _is_phantom(epoch: Epoch, usual: float) -> bool:
     return (own < PHANTOM * usual and (usual > 1e-3 or no_loss)) or (no_loss and own < 0.5 * usual)
 
 
-def warnings(run: Run) -> list[WarningShown]:
+def ran_out_warnings(run: Run) -> list[WarningShown]:
     found = [event for event in run.all(WarningShown) if "ran out of data" in event.message]
     if not found and not run.is_log and "ran out of data" in run.console:  # tf_keras logs it, and warns nobody
-        shown = [event for event in story_of(run).events if isinstance(event, WarningShown)]
+        shown = [event for event in parsed_console(run).events if isinstance(event, WarningShown)]
         found = [event for event in shown if "ran out" in event.message]
     return found
 
@@ -141,11 +141,11 @@ def training_data(run: Run) -> TrainingData:
     return run.fit.began.data if run.fit is not None else TrainingData()
 
 
-def name_of(where: Place | None) -> str:
+def dataset_name(where: Place | None) -> str:
     """What the program calls its data, by the line that made it."""
     given = re.match(r"(\w+)\s*=[^=]", where.text) if where else None
     return given[1] if given else "dataset"
 
 
-def spoken(count: int) -> str:
+def count_batches(count: int) -> str:
     return words.count(count, "batch").replace("batchs", "batches")

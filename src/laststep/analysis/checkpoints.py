@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from laststep.analysis.finding import Place, Remedy
-from laststep.analysis.messages import Said
+from laststep.analysis.messages import Message
 from laststep.record.run import Run
 
 _NAMED = re.compile(
@@ -58,7 +58,7 @@ class Checkpoint:
         return (again,)
 
 
-def checkpoint_in(run: Run, message: Said) -> Checkpoint | None:
+def checkpoint_in(run: Run, message: Message) -> Checkpoint | None:
     """None where the file that is damaged holds data."""
     event, text = message.event, message.found.string
     same = [each for each in run.all("exception") if event is not None and each.get("message") == event.get("message")]

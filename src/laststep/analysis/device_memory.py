@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from laststep import text as words
 from laststep.analysis.finding import Evidence
-from laststep.analysis.messages import Said, all_said, compiled, said
+from laststep.analysis.messages import Message, compiled, find_message, find_messages
 from laststep.analysis.shapes import shape
-from laststep.logs.read import story_of
+from laststep.logs.read import parsed_console
 from laststep.record.run import Run
 
 _UNITS = {"B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -57,7 +57,7 @@ TYPE_SIZES = {
 class Shortage:
     """What was asked for, and what there was."""
 
-    message: Said
+    message: Message
     asked: int = 0
     limit: int = 0
     in_use: int = 0
@@ -91,13 +91,13 @@ class Shortage:
 
 def shortage(run: Run) -> Shortage | None:
     """The first message of a device that ran out of memory, with the figures of its allocator's dump."""
-    messages = [each for each in all_said(run, *OUT_OF_MEMORY) if not _ON_CPU.search(each.found.string)]
+    messages = [each for each in find_messages(run, *OUT_OF_MEMORY) if not _ON_CPU.search(each.found.string)]
     on_a_card = any(_CARD.search(each.found.string) for each in messages)
-    if not messages or (not on_a_card and said(run, _HOST)):
+    if not messages or (not on_a_card and find_message(run, _HOST)):
         return None
     message = next((each for each in messages if each.get("shape")), None)
     message = message or next((each for each in messages if each.get("asked")), messages[0])
-    text = "\n".join(line.text for line in story_of(run).lines) + "\n" + message.found.string
+    text = "\n".join(line.text for line in parsed_console(run).lines) + "\n" + message.found.string
     stats = {found["name"]: bytes_of(found["value"]) for found in _STATS.finditer(text)}
     free = [int(found["size"]) for found in _FREE_CHUNK.finditer(text)]
     asked = bytes_of(message.get("asked")) or _bytes_of_tensor(message) or _asked_in(text)
@@ -117,7 +117,7 @@ def bytes_of(text: str) -> int:
     return int(float(found[1]) * _UNITS[found[2] or "B"]) if found else 0
 
 
-def _bytes_of_tensor(message: Said) -> int:
+def _bytes_of_tensor(message: Message) -> int:
     sizes = [length for length in shape(message.get("shape")) if length is not None]
     return math.prod(sizes) * TYPE_SIZES.get(message.get("dtype"), 4) if sizes else 0
 

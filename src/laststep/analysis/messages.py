@@ -12,7 +12,7 @@ from laststep.analysis.fatal import place_of_fault
 from laststep.analysis.finding import Answer, Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.progress import fit_place, progress, went_on
 from laststep.logs.harmless import is_harmless
-from laststep.logs.read import story_of
+from laststep.logs.read import parsed_console
 from laststep.logs.tracebacks import CUT_OFF
 from laststep.record.events.process import Raised
 from laststep.record.events.supervisor import Verdict
@@ -63,7 +63,7 @@ _NOISE = re.compile(
 
 
 @dataclass(frozen=True)
-class Said:
+class Message:
     """A message that was found: in the exception that ended it, or in a line on the console."""
 
     found: re.Match[str]
@@ -147,8 +147,8 @@ def _read_tellers(run: Run) -> Iterator[tuple[str, str, int]]:
     lone = error is None and not (run.exit_code or run.has(Verdict))
     any_line = run.signal in FATAL or lone or (error is not None and error.type == CUT_OFF)
     # What a program prints is often buffered and comes late: a recorded end needs no order on the console.
-    last = story_of(run).last_progress if run.is_log else 0.0
-    for line, after in itertools.zip_longest(story_of(run).lines, story_of(run).lines[1:]):
+    last = parsed_console(run).last_progress if run.is_log else 0.0
+    for line, after in itertools.zip_longest(parsed_console(run).lines, parsed_console(run).lines[1:]):
         text = line.text[:LONGEST_LINE]
         if (
             line.number >= last
@@ -163,13 +163,13 @@ def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST // 2] + "\n…\n" + text[-LONGEST // 2 :]
 
 
-def all_said(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Iterator[Said]:
+def find_messages(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Iterator[Message]:
     """Where the message stands: in the errors that ended it, then on the console after the last sign of progress."""
     for event in failures(run):
         text = _shortened(f"{event.type}: {event.message}")
         inner = (f"{each.type}: {each.message}" for each in event.because_of)
         for message in (text, *inner, text.replace("\n", "")):  # a terminal may have wrapped it anywhere
-            yield from (Said(found, event) for pattern in patterns for found in [pattern.search(message)] if found)
+            yield from (Message(found, event) for pattern in patterns for found in [pattern.search(message)] if found)
     for line, wrapped, number in _tellers(run) if console else ():
         for pattern in patterns:
             found = pattern.search(line)
@@ -177,16 +177,16 @@ def all_said(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Iter
                 found = pattern.search(wrapped)
                 found = found if found is not None and found.start() < len(line) < found.end() else None
             if found is not None:
-                yield Said(found, None, number)
+                yield Message(found, None, number)
 
 
-def said(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Said | None:
-    return next(all_said(run, *patterns, console=console), None)
+def find_message(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Message | None:
+    return next(find_messages(run, *patterns, console=console), None)
 
 
 def answer(
     run: Run,
-    message: Said | None,
+    message: Message | None,
     nothing: str,
     cause: str = "",
     remedies: tuple[Remedy, ...] = (),
@@ -206,7 +206,7 @@ def answer(
     )
 
 
-def _at_most(run: Run, message: Said) -> Confidence:
+def _at_most(run: Run, message: Message) -> Confidence:
     """How sure a message alone makes it: one that nobody raised, and that no end is known to follow, hardly."""
     if message.event is not None or run.signal in FATAL:
         return Confidence.CERTAIN
@@ -219,7 +219,7 @@ def _where_it_ended(run: Run) -> Place | None:
     return raised or place_of_fault(run) or fit_place(run)
 
 
-def _layer(message: Said) -> tuple[Evidence, ...]:
+def _layer(message: Message) -> tuple[Evidence, ...]:
     op = message.op
     return (Evidence(f"it happened in the op {op}"),) if op else ()
 
@@ -248,7 +248,7 @@ def short_message(event: Raised, most: int = 300) -> str:
 
 def traceback_on_console(run: Run) -> Raised | None:
     """The traceback that was printed: what is left when nobody could look inside."""
-    return next((event for event in story_of(run).events if isinstance(event, Raised) and _ended_it(event)), None)
+    return next((event for event in parsed_console(run).events if isinstance(event, Raised) and _ended_it(event)), None)
 
 
 def _ended_it(event: Raised) -> bool:

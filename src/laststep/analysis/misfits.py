@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from laststep.analysis.finding import Remedy
-from laststep.analysis.messages import Said, compiled
+from laststep.analysis.messages import Message, compiled
 from laststep.analysis.shapes import Labels, Shape, shape, spoken
 
 
@@ -37,7 +37,7 @@ def of_labels(found: Labels) -> Told:
     return Told(f"The labels do not fit the output ({shapes}): they come in different numbers.")
 
 
-def _features(message: Said) -> Told:
+def _features(message: Message) -> Told:
     got = shape(message.get("got"))
     layer, wanted = message.get("layer"), message.get("wanted")
     axis = "features" if message.get("axis") == "-1" else f"entries on axis {message.get('axis')}"
@@ -48,7 +48,7 @@ def _features(message: Said) -> Told:
     )
 
 
-def _axes(message: Said) -> Told:
+def _axes(message: Message) -> Told:
     got, wanted = shape(message.get("got")), int(message.get("wanted"))
     lacking = wanted - int(message.get("found") or len(got))
     cause = f"The layer {message.get('layer')} takes tensors of {wanted} axes and got {spoken(got)}."
@@ -63,7 +63,7 @@ def _axes(message: Said) -> Told:
     return Told(cause, (Remedy("Give the data the axes that the layer takes: x.reshape or keras.layers.Reshape"),))
 
 
-def _expected(message: Said) -> Told:
+def _expected(message: Message) -> Told:
     got, wanted = shape(message.get("got")), shape(message.get("wanted"))
     name = message.get("layer") or "The model"
     cause = f"{name} was built for tensors of shape {spoken(wanted)} and got {spoken(got)}."
@@ -77,7 +77,7 @@ def _python(sizes: Shape) -> str:
     return f"({', '.join(map(str, sizes))}{',' if len(sizes) == 1 else ''})"
 
 
-def _negative(message: Said) -> Told:
+def _negative(message: Message) -> Told:
     got = shape(message.get("got"))
     first_are_channels = len(got) == 4 and got[1] in (1, 3, 4) and all(size and size > 4 for size in got[2:])
     if first_are_channels:
@@ -97,7 +97,7 @@ def _negative(message: Said) -> Told:
     )
 
 
-def _two(message: Said) -> Told:
+def _two(message: Message) -> Told:
     """Two tensors of an element-wise operation."""
     a, b = shape(message.get("a")), shape(message.get("b"))
     cause = f"Two tensors of shapes {spoken(a)} and {spoken(b)} were to be combined."
@@ -118,20 +118,20 @@ def _two(message: Said) -> Told:
     return Told(cause)
 
 
-def _inner(message: Said) -> Told:
+def _inner(message: Message) -> Told:
     a, b = message.get("a"), message.get("b")
     told = "A matrix product needs the inner sizes to be the same"
     return Told(f"{told}; they are {a} and {b}." if message.get("plain") is not None else f"{told}: [{a}] times [{b}].")
 
 
-def _cardinality(message: Said) -> Told:
+def _cardinality(message: Message) -> Told:
     return Told(
         f"x and y have different numbers of samples: {message.get('x').strip()} and {message.get('y').strip()}.",
         (Remedy("Cut both in the same way: from one split, one filter, one shuffle"),),
     )
 
 
-def _reshape(message: Said) -> Told:
+def _reshape(message: Message) -> Told:
     have, want = message.get("have"), message.get("want").strip("() ")
     return Told(
         f"A tensor of {have or 'its'} values was to be reshaped to {want or 'another size'}, which does not go.",
@@ -139,13 +139,13 @@ def _reshape(message: Said) -> Told:
     )
 
 
-def _feed(message: Said) -> Told:
+def _feed(message: Message) -> Told:
     name = message.get("tensor").strip("'\"")
     got, wanted = spoken(shape(message.get("got"))), spoken(shape(message.get("wanted")))
     return Told(f"The placeholder {name} takes {wanted} and was fed {got}.")
 
 
-def _ragged(message: Said) -> Told:
+def _ragged(message: Message) -> Told:
     return Told(
         f"Elements of different shapes cannot become one batch: [{message.get('a')}] and [{message.get('b')}].",
         (
@@ -155,28 +155,28 @@ def _ragged(message: Said) -> Told:
     )
 
 
-def _inputs(message: Said) -> Told:
+def _inputs(message: Message) -> Told:
     return Told(
         f"The model takes {message.get('wanted')} inputs and got {message.get('got') or 'another number'}.",
         (Remedy("Give them as one tuple or dict: ((x1, x2), y)"),),
     )
 
 
-def _weights(message: Said) -> Told:
+def _weights(message: Message) -> Told:
     return Told(
         f"Saved weights of shape [{message.get('b')}] do not fit a layer of shape [{message.get('a')}].",
         (Remedy("Load them into the model they were saved from: same layers, same number of classes"),),
     )
 
 
-def _concat(message: Said) -> Told:
+def _concat(message: Message) -> Told:
     return Told(
         f"Tensors that are to be joined differ in another axis: {message.get('a')[:150]}.",
         (Remedy('Bring them to the same size before: padding="same", cropping, or resizing'),),
     )
 
 
-Read = Callable[[Said], Told]
+Read = Callable[[Message], Told]
 _TABLE: list[tuple[str, Read]] = [
     (
         r"Input \d+ (?:of layer |is incompatible with (?:the )?layer "

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from laststep.analysis.finding import Evidence
-from laststep.analysis.messages import Said, compiled, data_of, said
+from laststep.analysis.messages import Message, compiled, data_of, find_message
 from laststep.record.run import Run
 
 Shape = tuple[int | None, ...]
@@ -33,7 +33,7 @@ _AGAINST = compiled(
 class Labels:
     """Labels that do not fit the model's output."""
 
-    message: Said
+    message: Message
     target: Shape
     output: Shape
 
@@ -87,7 +87,7 @@ class Labels:
 
 def labels(run: Run) -> Labels | None:
     """The labels and the output that did not fit, where a loss complained of them."""
-    message = said(run, *_AGAINST)
+    message = find_message(run, *_AGAINST)
     return Labels(message, shape(message.get("target")), shape(message.get("output"))) if message else None
 
 

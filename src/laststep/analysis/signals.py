@@ -32,27 +32,27 @@ def killed_with(run: Run, number: int, name: str) -> bool:
     return run.signal == name or (run.signal is None and run.exit_code == 128 + number and not run.has(ExitCall))
 
 
-def reached_us(run: Run, name: str) -> SignalReceived | None:
+def received_signal(run: Run, name: str) -> SignalReceived | None:
     """A signal of this name that came to the supervisor."""
     return next((event for event in reversed(run.all(SignalReceived)) if event.signal == name), None)
 
 
-def sent_by_itself(run: Run, name: str) -> SignalSent | None:
+def sent_by_program(run: Run, name: str) -> SignalSent | None:
     """The program's own call that sent it this signal."""
     return next((event for event in reversed(run.all(SignalSent)) if event.signal == name), None)
 
 
-def stopped_by_us(run: Run) -> bool:
+def stopped_by_laststep(run: Run) -> bool:
     """laststep ended it because it was stuck, as it had been told to."""
     return any(event.by == "laststep" for event in run.all(SignalReceived))
 
 
 def sender(run: Run, name: str) -> Evidence | None:
     """Who sent the signal, where that is known."""
-    own = sent_by_itself(run, name)
+    own = sent_by_program(run, name)
     if own is not None:
         return Evidence(f"the program sent {name} to itself, by {own.how}", (own,))
-    event = reached_us(run, name)
+    event = received_signal(run, name)
     if event is None:
         return None
     if event.by == "terminal":

@@ -59,7 +59,7 @@ def metrics_of(fit: Fit | None) -> list[str]:
     return sorted({name for epoch in fit.epochs for name in epoch.metrics}) if fit else []
 
 
-def without_their_metric(run: Run) -> str:
+def missing_metric(run: Run) -> str:
     """A callback of Keras's that watches a metric which the fit does not have: it does nothing, and only warns."""
     fit, names = run.fit, metrics_of(run.fit)
     for callback in fit.began.callbacks if fit else ():

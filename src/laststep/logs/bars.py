@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from laststep.logs.lines import Line
+from laststep.logs.line_reader import Line
 from laststep.record.event import Event
 from laststep.record.events.logs import SOURCE, Progress
 from laststep.record.events.training import Epoch, FitEnd, FitStart

@@ -6,7 +6,7 @@ import re
 import signal
 from collections.abc import Iterator
 
-from laststep.logs.lines import Line
+from laststep.logs.line_reader import Line
 from laststep.record.event import Event
 from laststep.record.events.logs import SOURCE
 from laststep.record.events.supervisor import KernelLine, ProcessEnd, Verdict

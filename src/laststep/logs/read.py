@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from laststep.logs.bars import Bars
 from laststep.logs.endings import Endings, end_at
-from laststep.logs.lines import Line, Reading, Repeats, worth_reading
+from laststep.logs.line_reader import Line, Reading, Repeats, read_lines
 from laststep.logs.tracebacks import Tracebacks
 from laststep.record.decode import Scalar
 from laststep.record.event import Event
@@ -48,7 +48,7 @@ _ON_NAN = re.compile(r"Batch (?P<batch>\d+): Invalid loss, terminating training"
 
 
 @dataclasses.dataclass
-class Story:
+class ParsedLog:
     """What the lines of one run tell, in order. An event's time is its line's number."""
 
     lines: list[Line]
@@ -73,23 +73,23 @@ class Story:
         return max([*epochs, *counted[:-1]], default=0.0)
 
 
-def read_story(stream: BinaryIO, name: str = "the log", is_console: bool = False) -> Story:
+def parse_log(stream: BinaryIO, name: str = "the log", is_console: bool = False) -> ParsedLog:
     """All that the lines of the last run tell; memory does not grow with the file."""
     reading, repeats = Reading(), Repeats()
     teller = _Teller()
-    for line in worth_reading(stream, reading, repeats, name, is_console):
+    for line in read_lines(stream, reading, repeats, name, is_console):
         if teller.take(line):
             repeats.forget()
     return teller.finish(reading)
 
 
 @view
-def story_of(run: Run) -> Story:
+def parsed_console(run: Run) -> ParsedLog:
     """What a run printed, read as a bare log would be; what is no text in it is left out."""
-    return read_story(io.BytesIO(run.console.encode("utf-8", "replace")), is_console=True)
+    return parse_log(io.BytesIO(run.console.encode("utf-8", "replace")), is_console=True)
 
 
-def run_of_log(story: Story, name: str) -> Run:
+def run_from_log(story: ParsedLog, name: str) -> Run:
     """A run of which nothing is there but what it printed."""
     reading = story.reading
     log = Log(
@@ -102,7 +102,7 @@ def run_of_log(story: Story, name: str) -> Run:
         is_reversed=reading.is_reversed,
     )
     run = Run(id=name, events=(log, *story.events), too_large=story.too_large)
-    story_of.keep(run, story)
+    parsed_console.keep(run, story)
     return run
 
 
@@ -133,10 +133,10 @@ class _Teller:
             del self._events[MOST_EVENTS // 2 : -MOST_EVENTS // 2]
         return anew
 
-    def finish(self, reading: Reading) -> Story:
+    def finish(self, reading: Reading) -> ParsedLog:
         self._events += [*self._tracebacks.end(), *self._bars.end()]
         self._events.sort(key=lambda event: event.time)
-        story = Story([*self._first, *self._last], self._events, reading, self._runs)
+        story = ParsedLog([*self._first, *self._last], self._events, reading, self._runs)
         story.events = list(_as_it_ended(story))
         return story
 
@@ -219,7 +219,7 @@ def _moved(epoch: Epoch) -> float:
     return float(epoch.moved_at or 0) if epoch.is_open else epoch.time
 
 
-def _went_on(story: Story, error: Raised) -> bool:
+def _went_on(story: ParsedLog, error: Raised) -> bool:
     """Whether training moved on after an error. What print() wrote may have been buffered and come after it."""
     if any(isinstance(event, Epoch) and _moved(event) > error.time for event in story.events):
         return True
@@ -229,7 +229,7 @@ def _went_on(story: Story, error: Raised) -> bool:
     return any(line.number > end and _AT_ONCE.search(line.text) for line in story.lines)
 
 
-def _as_it_ended(story: Story) -> Iterator[Event]:
+def _as_it_ended(story: ParsedLog) -> Iterator[Event]:
     """An exception or an end after which training moved on was not the program's own; of the rest one counts."""
     last_progress = story.last_progress
     ends = [event for event in story.events if isinstance(event, ProcessEnd) and event.time >= last_progress]

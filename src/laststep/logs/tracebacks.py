@@ -7,7 +7,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
-from laststep.logs.lines import Line
+from laststep.logs.line_reader import Line
 from laststep.record.events.logs import SOURCE
 from laststep.record.events.process import ChainedException, Raised
 from laststep.record.events.shared import Callback, Frame, users_line

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from laststep import text as words
 from laststep.analysis.finding import Confidence, Diagnosis, Finding, Remedy
 from laststep.analysis.progress import progress
-from laststep.analysis.signals import stopped_by_us
+from laststep.analysis.signals import stopped_by_laststep
 from laststep.logs.harmless import harmless_in
-from laststep.logs.read import story_of
+from laststep.logs.read import parsed_console
 from laststep.record.run import Run
 from laststep.reports.attached import tell_process
 from laststep.reports.printing import clean
@@ -141,7 +141,7 @@ def what_happened(diagnosis: Diagnosis) -> str:
         "stalled": "The program is alive and gets nowhere",
         "unknown": "The log does not say how it ended",
     }
-    if stopped_by_us(run):
+    if stopped_by_laststep(run):
         verbs["stopped"] = "Training was stuck, and laststep stopped it as asked"
     elif diagnosis.outcome == "stopped" and not run.training_seen:
         verbs["stopped"] = "The program was stopped"
@@ -164,7 +164,7 @@ def _tell_harmless(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
     """Messages that frighten people and mean nothing, named as such; only of a bare log, or when asked."""
     if not (diagnosis.run.is_log or verbose):
         return
-    known = harmless_in(story_of(diagnosis.run).lines)
+    known = harmless_in(parsed_console(diagnosis.run).lines)
     if known:
         out.heading("Harmless, though it looks otherwise")
         for item in known if verbose else known[:MOST_HARMLESS]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Remedy
-from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
+from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -58,7 +58,7 @@ def cuda_kernel_failed(run: Run) -> Answer:
         gpu-out-of-memory (no memory), gpu-hardware-fault (the card itself), gpu-libraries-unusable (CUDA could
         not start at all).
     """
-    message = said(run, *FAILED)
+    message = find_message(run, *FAILED)
     meaning = MEANINGS.get(message.get("error")) if message else None
     return answer(
         run,
@@ -69,6 +69,6 @@ def cuda_kernel_failed(run: Run) -> Answer:
     )
 
 
-def _what(message: Said | None) -> str:
+def _what(message: Message | None) -> str:
     error = message.get("error") if message else ""
     return f" ({error})" if error else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.messages import ECHOES_OF_OPS, Said, answer, compiled, said
+from laststep.analysis.messages import ECHOES_OF_OPS, Message, answer, compiled, find_message
 from laststep.analysis.shapes import what_fit_was_given
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -59,7 +59,7 @@ def dtype_mismatch(run: Run) -> Answer:
     Not to be confused with
         shape-mismatch (the type is right, the form is not; lists of different length can show as either).
     """
-    message = said(run, *SAID)
+    message = find_message(run, *SAID)
     if message is None:
         return answer(run, None, "no operation complained of a type")
     got, wanted = message.get("got"), message.get("wanted") or message.get("wanted2")
@@ -75,11 +75,11 @@ def dtype_mismatch(run: Run) -> Answer:
     )
 
 
-def _value(message: Said) -> tuple[Evidence, ...]:
+def _value(message: Message) -> tuple[Evidence, ...]:
     return (Evidence(f"the value was {message['value'].strip()}"),) if message.get("value") else ()
 
 
-def _remedies(message: Said, got: str, wanted: str) -> tuple[Remedy, ...]:
+def _remedies(message: Message, got: str, wanted: str) -> tuple[Remedy, ...]:
     if got.rstrip("0123456789") in ("str", "string") or "convert string" in message.quote:
         return (Remedy("Text is no number: encode it first", "keras.layers.StringLookup() or pandas.get_dummies(df)"),)
     if (got in OBJECTS and got not in ("float", "int")) or "object type" in message.quote:

@@ -6,7 +6,7 @@ import re
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.memory import pids
-from laststep.analysis.messages import ECHOES, Said, compiled, said
+from laststep.analysis.messages import ECHOES, Message, compiled, find_message
 from laststep.analysis.progress import progress
 from laststep.record.event import Event
 from laststep.record.run import Run
@@ -61,7 +61,7 @@ def gpu_hardware_fault(run: Run) -> Answer:
         cuda-kernel-failed (a program's own error), gpu-libraries-unusable.
     """
     line = _hardware_xid(run)
-    message = said(run, *SAID)
+    message = find_message(run, *SAID)
     if line is None and message is None:
         return no("neither the driver nor CUDA spoke of a hardware fault")
     return Finding(
@@ -89,15 +89,15 @@ def _is_about_us(run: Run, rest: str) -> bool:
     named = re.search(r"pid=(\d+)", rest)
     if named and not run.is_log:
         return int(named[1]) in pids(run)
-    return run.is_log or bool((run.first("limits") or _NONE).get("gpus")) or said(run, *_CUDA) is not None
+    return run.is_log or bool((run.first("limits") or _NONE).get("gpus")) or find_message(run, *_CUDA) is not None
 
 
-def _what(line: tuple[Event, re.Match[str]] | None, message: Said | None) -> str:
+def _what(line: tuple[Event, re.Match[str]] | None, message: Message | None) -> str:
     if line is not None:
         return f"Xid {line[1]['xid']}, {HARDWARE[int(line[1]['xid'])]}"
     return message.found[0] if message else ""
 
 
-def _evidence(line: tuple[Event, re.Match[str]] | None, message: Said | None) -> list[Evidence]:
+def _evidence(line: tuple[Event, re.Match[str]] | None, message: Message | None) -> list[Evidence]:
     found = [Evidence(f"the kernel's log: “{str(line[0].get('line'))[:160]}”", (line[0],))] if line else []
     return found + ([message.evidence] if message else [])

@@ -6,9 +6,9 @@ import re
 
 from laststep.analysis.capability import NEWER_DRIVER, OLDER_BUILD, REFUSED, TARGET, Gap, gap_of
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
-from laststep.analysis.messages import ECHOES, Said, all_said, answer, compiled, said
+from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message, find_messages
 from laststep.analysis.signals import quoted, verdict
-from laststep.logs.read import story_of
+from laststep.logs.read import parsed_console
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -97,17 +97,17 @@ def gpu_libraries_unusable(run: Run) -> Answer:
             evidence=(quoted(missing),),
             remedies=WINDOWS,
         )
-    lacks = said(run, *NO_CARD, console=False)
-    reason = next((line for line in story_of(run).lines if NO_DRIVER.search(line.text)), None) if lacks else None
+    lacks = find_message(run, *NO_CARD, console=False)
+    reason = next((line for line in parsed_console(run).lines if NO_DRIVER.search(line.text)), None) if lacks else None
     if lacks is not None and reason is not None:
         told = Evidence(f"line {reason.number:,} of what it printed: “{reason.text[-160:]}”")
         cause = "The program asked for a GPU, and TensorFlow had found none that it can use."
         return answer(run, lacks, "", cause, _remedies(None), (told,), confidence=Confidence.LIKELY)
-    known = list(all_said(run, *SURE))
+    known = list(find_messages(run, *SURE))
     sure = known[0] if known else None
     named = next((each for each in known if each.get("loaded") or each.get("library")), sure)  # the error may not
-    message = sure or said(run, *UNSURE)
-    gap = gap_of(run) if said(run, *REFUSED) else None
+    message = sure or find_message(run, *UNSURE)
+    gap = gap_of(run) if find_message(run, *REFUSED) else None
     if gap is not None and gap.is_too_new:
         return no("the libraries are not at fault: the card is newer than TensorFlow's build")
     return answer(
@@ -121,7 +121,7 @@ def gpu_libraries_unusable(run: Run) -> Answer:
     )
 
 
-def _cause(sure: Said | None, gap: Gap | None) -> str:
+def _cause(sure: Message | None, gap: Gap | None) -> str:
     if gap is not None and gap.is_too_old:
         return f"This TensorFlow has no code for the GPU: {gap.between}."
     if sure is not None and sure.get("loaded"):
@@ -133,7 +133,7 @@ def _cause(sure: Said | None, gap: Gap | None) -> str:
     return "A GPU library failed in its first call; whether for lack of memory or of a fitting version is not said."
 
 
-def _remedies(message: Said | None, gap: Gap | None = None) -> tuple[Remedy, ...]:
+def _remedies(message: Message | None, gap: Gap | None = None) -> tuple[Remedy, ...]:
     text = message.found.string if message else ""
     if PTX.search(text):
         return OLDER_BUILD if gap is not None and gap.is_too_old else NEWER_DRIVER

@@ -6,8 +6,8 @@ from laststep import text as words
 from laststep.analysis.device_memory import OUT_OF_MEMORY, bytes_of, shortage
 from laststep.analysis.finding import Confidence, Evidence, Remedy, no
 from laststep.analysis.memory import pids
-from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
-from laststep.logs.read import story_of
+from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
+from laststep.logs.read import parsed_console
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -64,14 +64,14 @@ def gpu_memory_held(run: Run) -> Answer:
         gpu-out-of-memory (the step itself is too large), gpu-libraries-unusable (versions that do not fit:
         then the log says which version was loaded).
     """
-    if said(run, *_MISMATCH):
+    if find_message(run, *_MISMATCH):
         return no("the libraries' versions do not fit, which explains the failing handle")
-    usage = said(run, *_USAGE)
+    usage = find_message(run, *_USAGE)
     if usage is not None and int(usage["free"]) > (1 - LITTLE) * int(usage["total"]):
         return no(f"{words.size(int(usage['free']))} of {words.size(int(usage['total']))} were free on the card")
-    start, handle = said(run, *AT_START), said(run, *HANDLE)
+    start, handle = find_message(run, *AT_START), find_message(run, *HANDLE)
     others = _others(run)
-    message = start or handle or (said(run, *OUT_OF_MEMORY) if others else None)
+    message = start or handle or (find_message(run, *OUT_OF_MEMORY) if others else None)
     who = f": {others.says}" if others else ""
     return answer(
         run,
@@ -84,12 +84,12 @@ def gpu_memory_held(run: Run) -> Answer:
     )
 
 
-def _framework(message: Said | None) -> tuple[str, ...]:
+def _framework(message: Message | None) -> tuple[str, ...]:
     text = message.found.string if message else ""
     return () if "PyTorch" in text or "torch." in text else ("jax",) if "jax" in text.lower() else ("tensorflow",)
 
 
-def _cause(start: Said | None, handle: Said | None) -> str:
+def _cause(start: Message | None, handle: Message | None) -> str:
     if handle and not start:
         return "There was no room left on the card for a library's own memory: its handle could not be created"
     return "The card's memory was taken before this program could use it"
@@ -108,13 +108,13 @@ def _others(run: Run) -> Evidence | None:
             names = ", ".join(f"process {each['pid']} with {words.size(each['used'] or 0)}" for each in held)
             told = f"{words.size(gpu['used'])} of {words.size(gpu['total'])} were in use before the start"
             return Evidence(told + (f" ({names})" if names else ""), (limits,))
-    other = said(run, *_OTHERS)
+    other = find_message(run, *_OTHERS)
     if other:
         return Evidence(f"process {other['pid']} held {other['used']}")
     lack = shortage(run)
     if lack is not None and 0 < lack.limit < TINY:
         return Evidence(f"TensorFlow got {words.size(lack.limit)} of the card for itself, and no more")
-    for line in story_of(run).lines:
+    for line in parsed_console(run).lines:
         free = _FREE[0].search(line.text)
         if free and bytes_of(free["free"]) < LITTLE * bytes_of(free["total"]):
             return Evidence(f"line {line.number:,}: only {free['free']} of {free['total']} were free at the start")

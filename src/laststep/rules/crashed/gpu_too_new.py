@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from laststep.analysis.capability import BUILD, REFUSED, Gap, dotted, gap_of
 from laststep.analysis.finding import Confidence, Remedy, measured, no
-from laststep.analysis.messages import ECHOES, all_said, answer
+from laststep.analysis.messages import ECHOES, answer, find_messages
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -34,7 +34,7 @@ def gpu_too_new(run: Run) -> Answer:
         gpu-libraries-unusable (the build knows the card, or the card is older than all that it knows). The warning
         that kernels "will be jit-compiled from PTX" alone: where that works, only the start is slow.
     """
-    messages = list(all_said(run, *REFUSED))
+    messages = list(find_messages(run, *REFUSED))
     if not messages:
         return no("no GPU refused the code that TensorFlow has for it")
     gap = gap_of(run)

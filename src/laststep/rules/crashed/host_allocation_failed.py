@@ -8,7 +8,7 @@ import re
 from laststep import text as words
 from laststep.analysis.device_memory import TYPE_SIZES, bytes_of
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
+from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -51,7 +51,7 @@ def host_allocation_failed(run: Run) -> Answer:
     Not to be confused with
         host-out-of-memory (a kill, without an error), gpu-out-of-memory (the card's memory).
     """
-    message = said(run, *FAILED)
+    message = find_message(run, *FAILED)
     if message is None:
         return answer(run, None, "no allocation on the CPU failed")
     asked = _asked(message)
@@ -67,7 +67,7 @@ def host_allocation_failed(run: Run) -> Answer:
     )
 
 
-def _asked(message: Said) -> int:
+def _asked(message: Message) -> int:
     if message.get("asked"):
         return bytes_of(message.get("asked"))
     shape = [int(length) for length in re.findall(r"\d+", message.get("shape"))]
@@ -82,7 +82,7 @@ def _room(run: Run) -> tuple[Evidence, ...]:
     return (Evidence(f"the machine had {free} of {words.size(host['total'])} available in the last sample"),)
 
 
-def _remedies(message: Said, shape: str) -> tuple[Remedy, ...]:
+def _remedies(message: Message, shape: str) -> tuple[Remedy, ...]:
     pieces = Remedy("Read the data in pieces instead of one array", 'np.load("data.npy", mmap_mode="r")')
     if message.get("dtype") in ("float64", "double"):
         half = Remedy("It was float64, which NumPy takes by itself: float32 needs half", 'dtype="float32"')

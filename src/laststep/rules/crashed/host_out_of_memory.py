@@ -18,7 +18,7 @@ from laststep.analysis.memory import (
     was_killed,
     was_near_the_limit,
 )
-from laststep.analysis.messages import answer, compiled, said
+from laststep.analysis.messages import answer, compiled, find_message
 from laststep.analysis.progress import fit_place, progress, saved
 from laststep.analysis.signals import quoted, verdict
 from laststep.record.event import Event
@@ -55,7 +55,7 @@ def host_out_of_memory(run: Run) -> Answer:
         error from the device's allocator, not a kill), host-allocation-failed (an error, not a kill).
     """
     told = verdict(run, "memory")
-    ray = said(run, *BY_RAY)
+    ray = find_message(run, *BY_RAY)
     if ray is not None and told is None:
         cause = "Ray killed the worker because the machine's memory ran out."
         return answer(

@@ -6,7 +6,7 @@ import dataclasses
 
 from laststep.analysis.fatal import died_of
 from laststep.analysis.finding import Evidence, Finding, Remedy
-from laststep.analysis.messages import answer, compiled, said
+from laststep.analysis.messages import answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 from laststep.supervisor.host import FEATURES
@@ -38,7 +38,7 @@ def illegal_instruction(run: Run) -> Answer:
     Not to be confused with
         segmentation-fault and aborted, which do not depend on the processor's model.
     """
-    told = said(run, *_COMPILED_FOR)
+    told = find_message(run, *_COMPILED_FOR)
     if told is not None and (run.signal in ("SIGILL", "SIGABRT") or told.event is not None):
         lacks = told.get("needs") or told.get("lacks")
         return answer(

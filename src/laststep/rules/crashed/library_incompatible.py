@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from laststep.analysis.finding import Confidence, Evidence, Remedy
-from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
+from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -81,9 +81,9 @@ def library_incompatible(run: Run) -> Answer:
     Not to be confused with
         gpu-libraries-unusable (CUDA and its libraries), unhandled-exception (a package that is not installed).
     """
-    sure = said(run, *SURE)
-    gone = said(run, *GONE, console=False)
-    message = sure or gone or said(run, *MAYBE, console=False)
+    sure = find_message(run, *SURE)
+    gone = find_message(run, *GONE, console=False)
+    message = sure or gone or find_message(run, *MAYBE, console=False)
     return answer(
         run,
         message,
@@ -95,7 +95,7 @@ def library_incompatible(run: Run) -> Answer:
     )
 
 
-def _cause(sure: Said | None, gone: Said | None) -> str:
+def _cause(sure: Message | None, gone: Message | None) -> str:
     if sure is not None and sure.get("wanted"):
         return f"A library was built for {sure['library']} {sure['wanted']}, which this system does not have."
     if sure is not None:
@@ -116,7 +116,7 @@ def _versions(run: Run) -> tuple[Evidence, ...]:
     return (Evidence(f"in use: {told}"[:300], (event,)),) if told else ()
 
 
-def _remedies(message: Said | None) -> tuple[Remedy, ...]:
+def _remedies(message: Message | None) -> tuple[Remedy, ...]:
     text = message.found.string if message else ""
     if "Descriptors cannot" in text:
         return (Remedy("Take a protobuf that fits", 'pip install "protobuf<=3.20.3"  # or a newer TensorFlow'),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Confidence, Evidence, Remedy, measured
-from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
+from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -50,7 +50,7 @@ def missing_file(run: Run) -> Answer:
         permission-denied (it is there and may not be read), dataset-empty (a pattern that matches nothing and
         raises no error), data-source-unreachable (a remote one).
     """
-    message = said(run, *SAID)
+    message = find_message(run, *SAID)
     if message is not None and _A_LIBRARY[0].search(message.found.string):
         message = None  # a library that cannot be loaded has a rule of its own
     if message is not None and message.event is not None and message.event.get("file_exists"):
@@ -75,7 +75,7 @@ def _relative(run: Run, file: str) -> tuple[Evidence, ...]:
     return (Evidence(f"the path is relative, and the program was started in {run.cwd}", (began,)),)
 
 
-def _remedies(message: Said | None, file: str) -> tuple[Remedy, ...]:
+def _remedies(message: Message | None, file: str) -> tuple[Remedy, ...]:
     if message is not None and "matching files" in message.found.string:
         told = "Give the checkpoint's prefix, not one of its files, and the folder it is in"
         return (Remedy(told, "tf.train.latest_checkpoint(folder)"),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from laststep.analysis.finding import no
-from laststep.analysis.messages import ECHOES_OF_OPS, Said, answer, failures, said
+from laststep.analysis.messages import ECHOES_OF_OPS, Message, answer, failures, find_message
 from laststep.analysis.misfits import GENERAL, MISFITS, Told, of_labels
 from laststep.analysis.shapes import labels, what_fit_was_given
 from laststep.record.run import Run
@@ -41,21 +41,21 @@ def shape_mismatch(run: Run) -> Answer:
         told = of_labels(against)
         return answer(run, against.message, "", told.cause, told.remedies, what_fit_was_given(run))
     for pattern, read in MISFITS:
-        message = said(run, pattern)
+        message = find_message(run, pattern)
         if message is not None:
             told = read(message)
             return answer(run, message, "", told.cause, told.remedies, what_fit_was_given(run))
-    message = said(run, *GENERAL, console=False) or _checked_by_keras(run)
+    message = find_message(run, *GENERAL, console=False) or _checked_by_keras(run)
     general = Told("Two shapes do not fit.")
     return answer(
         run, message, "no shapes were said not to fit", general.cause, general.remedies, what_fit_was_given(run)
     )
 
 
-def _checked_by_keras(run: Run) -> Said | None:
+def _checked_by_keras(run: Run) -> Message | None:
     """Keras's own check of a layer's input raised; a log may be cut before its words."""
     for error in failures(run):
         found = _ANYTHING.match(str(error.get("message")))
         if found and any(frame.get("function") == "assert_input_compatibility" for frame in error.get("frames") or []):
-            return Said(found, error)
+            return Message(found, error)
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep import text as words
 from laststep.analysis.fatal import place_of_fault
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
+from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
 from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.signals import killed_with
 from laststep.record.run import Run
@@ -48,7 +48,7 @@ def shared_memory_full(run: Run) -> Answer:
     Not to be confused with
         disk-full (a real disk), bus-error (a mapped file that was cut), host-out-of-memory.
     """
-    message = said(run, *SAID) or _raised_there(run)
+    message = find_message(run, *SAID) or _raised_there(run)
     shown = _full_when_it_died(run) if message is None else None
     if shown is not None:
         return Finding(
@@ -78,8 +78,8 @@ def _full_when_it_died(run: Run) -> Evidence | None:
     return Evidence(told, tuple(run.all("end")[-1:]))
 
 
-def _raised_there(run: Run) -> Said | None:
+def _raised_there(run: Run) -> Message | None:
     """ENOSPC out of Python's own shared memory, whose segments have names of any kind."""
-    full = said(run, *_FULL, console=False)
+    full = find_message(run, *_FULL, console=False)
     frames = full.event.get("frames", []) if full is not None and full.event is not None else []
     return full if any(str(frame.get("file", "")).endswith(_IN_SHARED_MEMORY) for frame in frames) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Remedy
-from laststep.analysis.messages import ECHOES, answer, compiled, said
+from laststep.analysis.messages import ECHOES, answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -49,7 +49,7 @@ def unsupported_strategy(run: Run) -> Answer:
     Not to be confused with
         peer-lost (another rank died), library-incompatible.
     """
-    message = said(run, *SAID, console=False)
+    message = find_message(run, *SAID, console=False)
     fit = run.fit
     strategy = (message.get("strategy") if message else "") or str((fit.began.get("strategy") if fit else "") or "")
     named = f" {strategy}" if strategy and strategy != "_DefaultDistributionStrategy" else " this distribution strategy"

@@ -8,7 +8,7 @@ from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.bad_step import bad_site
 from laststep.analysis.learning.record import metrics_of
-from laststep.analysis.messages import ECHOES, compiled, said
+from laststep.analysis.messages import ECHOES, compiled, find_message
 from laststep.analysis.progress import fit_place, progress
 from laststep.record.event import Event
 from laststep.record.run import Run
@@ -47,7 +47,7 @@ def nan_loss(run: Run) -> Answer:
         stopped-on-nan (a callback ended the training for it), a metric of your own that is NaN while the loss is
         a number.
     """
-    error = said(run, *RAISED)
+    error = find_message(run, *RAISED)
     found = _last_loss(run)
     if error is None and (found is None or math.isfinite(found[1])):
         told = f"the last {found[0]} was {words.value(found[1])}" if found is not None and not run.is_log else ""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from laststep.analysis.batches import (
     Shortfall,
+    count_batches,
+    dataset_name,
     is_about_data,
     is_about_validation,
-    name_of,
+    ran_out_warnings,
     shortfall,
-    spoken,
     training_data,
-    warnings,
 )
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
-from laststep.analysis.messages import Said, compiled, said
+from laststep.analysis.messages import Message, compiled, find_message
 from laststep.analysis.progress import fit_place, progress
 from laststep.record.events.process import WarningShown
 from laststep.record.events.training import Epoch
@@ -58,10 +58,10 @@ def data_exhausted(run: Run) -> Answer:
     short = shortfall(run)
     if short is not None and (any(short.delivered) or len(run.fits) > 1 or short.fit.began.initial_epoch):
         return _finding(run, short)
-    message = said(run, *RAISED, console=False)
+    message = find_message(run, *RAISED, console=False)
     if message is not None and message.event is not None and is_about_data(run, message.event):
         return _raised(run, message)
-    telling = [w for w in warnings(run) if run.is_log and not is_about_validation(run, w) and _was_cut(run, w)]
+    telling = [w for w in ran_out_warnings(run) if run.is_log and not is_about_validation(run, w) and _was_cut(run, w)]
     if telling:
         told = Evidence(
             f"line {telling[0].at_line or 0:,}: “Your input ran out of data; interrupting training”", (telling[0],)
@@ -88,7 +88,7 @@ def _finding(run: Run, short: Shortfall) -> Finding:
     then = "Keras went on with the next epoch each time" if went_on else "and training ended there"
     evidence = [short.evidence()]
     if fit.asked and short.total > got:
-        evidence.append(Evidence(f"{spoken(short.total)} asked for in all, {spoken(got)} delivered"))
+        evidence.append(Evidence(f"{count_batches(short.total)} asked for in all, {count_batches(got)} delivered"))
     if short.has_phantoms:
         evidence.append(Evidence("epochs without a batch log loss 0.0: what watches the loss is misled by them"))
     data = fit.began.data
@@ -98,7 +98,7 @@ def _finding(run: Run, short: Shortfall) -> Finding:
         where = fit.began.where
     return Finding(
         cause=f"The training data ran out: {'some epochs were' if went_on else 'an epoch was'} cut short, {then}.",
-        confidence=Confidence.CERTAIN if not run.is_log or warnings(run) else Confidence.LIKELY,
+        confidence=Confidence.CERTAIN if not run.is_log or ran_out_warnings(run) else Confidence.LIKELY,
         evidence=(*evidence, progress(run)),
         remedies=_remedies(run, short, where),
         where=where,
@@ -109,7 +109,7 @@ def _remedies(run: Run, short: Shortfall, where: Place | None) -> tuple[Remedy, 
     length = short.length
     fewer = (
         Remedy(
-            f"Or ask for what is there: the data holds {spoken(length)}",
+            f"Or ask for what is there: the data holds {count_batches(length)}",
             f"steps_per_epoch={length}",
             short.fit.began.where,
         )
@@ -123,7 +123,7 @@ def _remedies(run: Run, short: Shortfall, where: Place | None) -> tuple[Remedy, 
     unknown = short.has_phantoms and length == short.asked
     known = Remedy(
         "Or tell TensorFlow how long the data is",
-        f"{name_of(where)}.apply(tf.data.experimental.assert_cardinality({length}))",
+        f"{dataset_name(where)}.apply(tf.data.experimental.assert_cardinality({length}))",
         where,
     )
     return (_repeat(run, where), *((known,) if unknown else ()), fewer)
@@ -132,10 +132,10 @@ def _remedies(run: Run, short: Shortfall, where: Place | None) -> tuple[Remedy, 
 def _repeat(run: Run, where: Place | None) -> Remedy:
     if "generator" in training_data(run).type:
         return Remedy("Let the generator never end", "while True:  # around its loop", where)
-    return Remedy("Let the data repeat", "{0} = {0}.repeat()".format(name_of(where)), where)
+    return Remedy("Let the data repeat", "{0} = {0}.repeat()".format(dataset_name(where)), where)
 
 
-def _raised(run: Run, message: Said) -> Finding:
+def _raised(run: Run, message: Message) -> Finding:
     """A loop of the program's own, or a generator under Keras 2, that asked once more than there was."""
     return Finding(
         cause="The program asked for another batch, and the data had come to its end.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from laststep.analysis.batches import training_data
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
-from laststep.analysis.messages import answer, compiled, said
+from laststep.analysis.messages import answer, compiled, find_message
 from laststep.record.run import Fit, Run
 from laststep.rules.rule import Answer, rule
 
@@ -45,7 +45,7 @@ def dataset_empty(run: Run) -> Answer:
     empty = next((fit for fit in run.fits if _got_nothing(fit)), None) if not run.is_log else None
     if empty is not None and not _an_earlier_fit_had_data(run, empty):
         return _finding(run, empty)
-    message = said(run, *SAID, console=False) if not _trained(run) else None
+    message = find_message(run, *SAID, console=False) if not _trained(run) else None
     looped = _set_in_a_loop(run) if message is None else None
     if looped is not None:
         return looped

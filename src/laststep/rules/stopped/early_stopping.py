@@ -11,8 +11,8 @@ from laststep.analysis.stops import (
     is_for_nan,
     is_keras_early_stopping,
     metric_curve,
+    missing_metric,
     stop_that_counted,
-    without_their_metric,
 )
 from laststep.record.events.training import Stop
 from laststep.record.run import Run
@@ -39,7 +39,7 @@ def early_stopping(run: Run) -> Answer:
     """
     stop = stop_that_counted(run)
     if stop is None or not is_early_stopping(stop):
-        missing = without_their_metric(run)
+        missing = missing_metric(run)
         if missing:
             return RuledOut(missing, measured=True, note=True)
         used = run.fit is not None and any(is_keras_early_stopping(each) for each in run.fit.began.callbacks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, no
 from laststep.analysis.progress import fit_place, progress
-from laststep.analysis.signals import killed_with, reached_us, reported, sender, verdict
+from laststep.analysis.signals import killed_with, received_signal, reported, sender, verdict
 from laststep.record.events.process import Raised
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -32,7 +32,7 @@ def interrupted(run: Run) -> Answer:
         terminated (SIGTERM), killed-by-signal (SIGKILL).
     """
     error = _keyboard_interrupt(run)
-    received = reached_us(run, "SIGINT")
+    received = received_signal(run, "SIGINT")
     if error is None and verdict(run, "asked") is not None:
         return no("the batch system says who ended it")
     if not killed_with(run, 2, "SIGINT") and error is None and received is None:

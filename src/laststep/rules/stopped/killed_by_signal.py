@@ -5,7 +5,15 @@ from __future__ import annotations
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.memory import memory_kill
 from laststep.analysis.progress import progress
-from laststep.analysis.signals import killed_with, quoted, reported, sender, sent_by_itself, stopped_by_us, verdict
+from laststep.analysis.signals import (
+    killed_with,
+    quoted,
+    reported,
+    sender,
+    sent_by_program,
+    stopped_by_laststep,
+    verdict,
+)
 from laststep.record.events.process import RecorderStart, SignalSent
 from laststep.record.events.supervisor import ProcessEnd, Verdict
 from laststep.record.run import Run
@@ -46,7 +54,7 @@ def killed_by_signal(run: Run) -> Answer:
         host-out-of-memory ("137 means out of memory" is folklore: it means SIGKILL), terminated (SIGTERM),
         interrupted (Ctrl-C).
     """
-    if stopped_by_us(run):
+    if stopped_by_laststep(run):
         return no("laststep itself stopped it, as asked, because it was stuck")
     died = verdict(run, "kernel-died")
     if died is not None and run.signal is None and run.uncaught is None:
@@ -69,7 +77,7 @@ def killed_by_signal(run: Run) -> Answer:
         seen = ", and the program did not send it itself" if run.has(RecorderStart) else ""
         evidence.append(Evidence(f"the kernel does not tell who sends SIGKILL{seen}"))
     evidence.append(progress(run))
-    own = sent_by_itself(run, name)
+    own = sent_by_program(run, name)
     meaning = MEANINGS.get(name, "somebody sent it")
     return Finding(
         cause=f"{name} ended the process: {by_whom.says if by_whom else meaning}.",

@@ -6,7 +6,7 @@ import math
 
 from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
-from laststep.analysis.messages import answer, compiled, said
+from laststep.analysis.messages import answer, compiled, find_message
 from laststep.analysis.progress import fit_place
 from laststep.analysis.stops import is_for_nan, stop_that_counted
 from laststep.record.events.numbers import BadNumber
@@ -54,7 +54,7 @@ def stopped_on_nan(run: Run) -> Answer:
     """
     stop = stop_that_counted(run)
     error = next((e for e in reversed(run.all(Raised)) if _from_terminate_on_nan(e)), None)
-    hook = said(run, *BY_A_HOOK, console=False)
+    hook = find_message(run, *BY_A_HOOK, console=False)
     if hook is not None:
         return answer(run, hook, "", "An Estimator's hook ended the training because the loss was NaN.", (LOOK,))
     if error is None and (stop is None or not is_for_nan(stop)):

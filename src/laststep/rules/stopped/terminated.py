@@ -8,11 +8,11 @@ from laststep.analysis.progress import progress, saved
 from laststep.analysis.signals import (
     killed_with,
     quoted,
-    reached_us,
+    received_signal,
     reported,
     sender,
-    sent_by_itself,
-    stopped_by_us,
+    sent_by_program,
+    stopped_by_laststep,
     verdict,
 )
 from laststep.record.events.process import Exiting
@@ -66,10 +66,10 @@ def terminated(run: Run) -> Answer:
     if run.is_log and run.uncaught is not None and end is not None:
         if run.uncaught.time < end.time and "KeyboardInterrupt" not in run.uncaught.bases:
             return no("an error came before the signal, which was the end of the others")
-    if stopped_by_us(run):
+    if stopped_by_laststep(run):
         return no("laststep itself stopped it, as asked, because it was stuck")
     died = killed_with(run, 15, "SIGTERM")
-    received = reached_us(run, "SIGTERM")
+    received = received_signal(run, "SIGTERM")
     handled = next((stop for stop in run.all(Stop) if stop.signal_handler == "SIGTERM"), None)
     if not died and received is None and handled is None:
         return measured("no SIGTERM was seen") if run.signal or run.vanished else no("no SIGTERM was seen")
@@ -87,7 +87,7 @@ def terminated(run: Run) -> Answer:
         later = words.span(max(0.0, end.time - received.time))
         evidence.append(Evidence(f"it ended {later} after the signal", (received, end)))
     evidence += [progress(run), *saved(run)]
-    own = sent_by_itself(run, "SIGTERM")
+    own = sent_by_program(run, "SIGTERM")
     return Finding(
         cause=f"The process was asked to end (SIGTERM){': ' + by_whom.says if by_whom else ''}.",
         confidence=Confidence.CERTAIN,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.progress import fit_place, progress
-from laststep.analysis.signals import killed_with, quoted, reached_us, reported, verdict
+from laststep.analysis.signals import killed_with, quoted, received_signal, reported, verdict
 from laststep.record.events.supervisor import Limits, ProcessEnd
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -57,7 +57,7 @@ def time_limit_reached(run: Run) -> Answer:
         return _finding(run, "the hard limit on processor time was used up (ulimit -t)", used, Confidence.LIKELY)
     if run.exit_code == TIMED_OUT and _was_called_timeout(run):
         return _finding(run, "the command timeout ended it", reported(run, f"exit code {TIMED_OUT}, timeout's own"))
-    term = reached_us(run, "SIGTERM")
+    term = received_signal(run, "SIGTERM")
     sent_by = term.sender if term is not None else None
     if term is not None and sent_by is not None and sent_by.name == "timeout":
         who = Evidence(f"process {sent_by.pid}, called timeout, sent SIGTERM", (term,))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from laststep.analysis.batches import batches_named, is_about_validation, spoken, warnings
+from laststep.analysis.batches import batches_named, count_batches, is_about_validation, ran_out_warnings
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.progress import fit_place
 from laststep.record.events.process import WarningShown
@@ -35,7 +35,7 @@ def validation_data_exhausted(run: Run) -> Answer:
     cut = [event for event in run.all(Validation) if (event.batches or 0) < event.asked]
     if cut:
         return _finding(run, cut[0].asked, cut[0].batches or 0, cut)
-    told = [warning for warning in warnings(run) if is_about_validation(run, warning)] if run.is_log else []
+    told = [warning for warning in ran_out_warnings(run) if is_about_validation(run, warning)] if run.is_log else []
     if told:
         return _finding(run, batches_named(told[0]) or 0, None, told)
     counted = run.has(Validation)
@@ -43,10 +43,10 @@ def validation_data_exhausted(run: Run) -> Answer:
 
 
 def _finding(run: Run, asked: int, got: int | None, events: Sequence[Validation | WarningShown]) -> Finding:
-    there = f"{spoken(got)} came" if got is not None else "fewer came"
+    there = f"{count_batches(got)} came" if got is not None else "fewer came"
     first = events[0]
     line = f"line {first.at_line:,}: " if isinstance(first, WarningShown) and first.at_line else ""
-    told = f"{line}{spoken(asked)} asked for, {there}"
+    told = f"{line}{count_batches(asked)} asked for, {there}"
     lost = _without_metrics(run)
     where = (first.where if isinstance(first, Validation) else None) or fit_place(run)
     return Finding(

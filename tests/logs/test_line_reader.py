@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from laststep.logs import lines
-from laststep.logs.lines import KEEP, LAST, LONGEST, NotALog, Reading, Repeats, worth_reading
-from laststep.logs.read import story_of
+from laststep.logs import line_reader
+from laststep.logs.line_reader import KEEP, LAST, LONGEST, NotALog, Reading, Repeats, read_lines
+from laststep.logs.read import parsed_console
 from laststep.record.events.logs import Log
 from laststep.record.events.training import Epoch
 from laststep.record.place import Place
@@ -81,7 +81,7 @@ def test_encodings(log: bytes) -> None:
     diagnosis = answer(log)
     assert diagnosis.run.fits[0].asked == 9
     assert diagnosis.findings[0].evidence[0].says == "KeyError: 'größe'"
-    assert story_of(diagnosis.run).reading.bytes == len(log)
+    assert parsed_console(diagnosis.run).reading.bytes == len(log)
 
 
 def test_utf_8_with_a_mark_as_windows_writes_it() -> None:
@@ -112,7 +112,7 @@ def test_gzip_in_several_parts_as_logrotate_appends_them() -> None:
 
 
 def test_gzip_larger_than_one_chunk() -> None:
-    log = random.Random(3).randbytes(lines.CHUNK).hex() + "\n" + TRACEBACK
+    log = random.Random(3).randbytes(line_reader.CHUNK).hex() + "\n" + TRACEBACK
     assert [event.KIND for event in story(gzip.compress(log.encode(), 1)).events] == ["exception"]
 
 
@@ -138,7 +138,7 @@ RUBBISH = {
 @pytest.mark.parametrize("data", RUBBISH.values(), ids=RUBBISH)
 def test_what_is_no_text_is_refused(data: bytes) -> None:
     with pytest.raises(NotALog, match=r"^weights\.bin is not a text"):
-        list(worth_reading(io.BytesIO(data), Reading(), Repeats(), "weights.bin"))
+        list(read_lines(io.BytesIO(data), Reading(), Repeats(), "weights.bin"))
 
 
 def test_some_rubbish_in_a_log_is_left_out_and_counted() -> None:
@@ -238,7 +238,7 @@ def test_a_word_that_ends_like_a_shells_stays_whole() -> None:
 def test_where_the_chunks_end_makes_no_difference(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     log = ("größer\r\n" * 20 + BAR + "\r" + BAR + "\n" + "━━━\r\n\r\nlast").encode()
     whole = [(line.number, line.text) for line in story(log).lines]
-    monkeypatch.setattr(lines, "CHUNK", chunk)
+    monkeypatch.setattr(line_reader, "CHUNK", chunk)
     assert [(line.number, line.text) for line in story(log).lines] == whole
 
 
@@ -258,7 +258,7 @@ def test_a_long_line_without_an_end(length: int) -> None:
 
 def test_a_bar_without_an_end_is_followed_to_its_last_picture() -> None:
     pictures = "".join(bar2(done % 100, 100, f"loss: 0.{done:05}") + "\r" for done in range(1, 70_000))
-    assert len(pictures) > 4 * lines.CHUNK
+    assert len(pictures) > 4 * line_reader.CHUNK
     told = story(f"Epoch 1/9\n{pictures}{bar2(77, 100)}")
     [epoch] = [event for event in told.events if isinstance(event, Epoch)]
     assert (epoch.batches, epoch.is_open, epoch.at_line) == (77, True, 2)
@@ -323,9 +323,9 @@ PROSE = "\n".join(DIFFERENT) + "\n"
 @pytest.fixture
 def few_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """As with a log of gigabytes in which no two lines are alike."""
-    monkeypatch.setattr(lines, "CHUNK", 4096)
-    monkeypatch.setattr(lines, "MANY_SHAPES", 40)
-    monkeypatch.setattr(lines, "MOST_SHAPES", 200)
+    monkeypatch.setattr(line_reader, "CHUNK", 4096)
+    monkeypatch.setattr(line_reader, "MANY_SHAPES", 40)
+    monkeypatch.setattr(line_reader, "MOST_SHAPES", 200)
 
 
 @pytest.mark.usefixtures("few_are_remembered")
@@ -379,5 +379,5 @@ def test_any_stream_of_bytes_will_do() -> None:
     with open(writer, "wb") as given:
         given.write(gzip.compress(ONE_FIT.encode()))
     with open(reader, "rb") as pipe:
-        kept = [line.text for line in worth_reading(pipe, Reading(), Repeats())]
+        kept = [line.text for line in read_lines(pipe, Reading(), Repeats())]
     assert kept[0] == "Epoch 1/2"
