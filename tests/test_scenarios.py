@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from laststep.analysis.finding import Confidence
-from laststep.logs.read import read_story, run_of_log
+from laststep.logs.read import parse_log, run_from_log
 from laststep.rules.diagnose import diagnose
 from laststep.rules.rule import SYMPTOMS, all_rules
 from tests.harness import Ran, Scenario, all_scenarios
@@ -98,8 +98,8 @@ LOOKS_LIKE = {"corrupt_record__model": "missing-file", "stopped_on_nan__home_mad
 
 def test_a_log_alone_never_says_another_cause(asked: Scenario, ran: Ran) -> None:
     """What it printed, read as a bare log: the same cause, a part of it, or none."""
-    story = read_story(io.BytesIO(ran.stdout + ran.own_stderr))
-    found = [finding.rule for finding in diagnose(run_of_log(story, asked.name)).findings]
+    story = parse_log(io.BytesIO(ran.stdout + ran.own_stderr))
+    found = [finding.rule for finding in diagnose(run_from_log(story, asked.name)).findings]
     known = {finding["rule"] for finding in ran.why["findings"]} | {asked.expect, LOOKS_LIKE.get(asked.name)}
     assert not found or found[0] in known | {"unhandled-exception"}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from laststep.analysis.finding import Confidence, Diagnosis, Finding
+from laststep.analysis.finding import Confidence, Diagnosis, Evidence, Finding
 from laststep.record.event import Event
 from laststep.record.run import Run
 from laststep.record.sample import Sample
@@ -143,7 +143,6 @@ def test_a_rule_that_crashes_is_a_result_and_the_others_go_on() -> None:
         raise ZeroDivisionError("oh")
 
     def fine(run: Run) -> Answer:
-        from laststep.analysis.finding import Evidence
 
         return Finding("x", Confidence.LIKELY, (Evidence("y"),))
 

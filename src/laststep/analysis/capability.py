@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from laststep.analysis.finding import Evidence, Remedy
 from laststep.analysis.messages import compiled
-from laststep.logs.read import story_of
+from laststep.logs.read import parsed_console
 from laststep.record.events.process import Build
 from laststep.record.events.supervisor import Limits
 from laststep.record.run import Run
@@ -83,7 +83,9 @@ def capability_gap(run: Run) -> CapabilityGap | None:
         else ()
     )
     for pattern in (*_WITHOUT_CODE, *(_CREATED if built else ())):
-        found = next(((line, match) for line in story_of(run).lines if (match := pattern.search(line.text))), None)
+        found = next(
+            ((line, match) for line in parsed_console(run).lines if (match := pattern.search(line.text))), None
+        )
         if found:
             line, match = found
             [gpu] = _parse_all([f"sm_{match['sm']}" if "sm" in match.groupdict() else match["dotted"]])

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from laststep.analysis.finding import Remedy
-from laststep.analysis.messages import Said
+from laststep.analysis.messages import Message
 from laststep.record.events.process import Raised
 from laststep.record.events.shared import Frame
 from laststep.record.place import Place
@@ -61,7 +61,7 @@ class Checkpoint:
         return (again,)
 
 
-def checkpoint_in(run: Run, message: Said) -> Checkpoint | None:
+def checkpoint_in(run: Run, message: Message) -> Checkpoint | None:
     """None where the file that is damaged holds data."""
     error, text = message.event, message.found.string
     if error is not None and (loaded := _recorded(run, error)) is not None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from laststep import text as words
 from laststep.analysis.finding import Evidence
-from laststep.analysis.messages import Said, all_said, compiled, said
+from laststep.analysis.messages import Message, compiled, find_message, find_messages
 from laststep.analysis.shapes import parse_shape
-from laststep.logs.read import story_of
+from laststep.logs.read import parsed_console
 from laststep.record.run import Run
 
 # With this much free, of what was requested and of the limit, only the blocks can have been too small.
@@ -60,7 +60,7 @@ DTYPE_BYTES = {
 class Shortage:
     """What was requested and what there was, in bytes; 0 where it is not known."""
 
-    message: Said
+    message: Message
     requested: int = 0
     limit: int = 0
     in_use: int = 0
@@ -95,13 +95,13 @@ class Shortage:
 
 def shortage(run: Run) -> Shortage | None:
     """The first message of a device that ran out of memory, with the figures of its allocator's dump."""
-    messages = [each for each in all_said(run, *OUT_OF_MEMORY) if not _ON_CPU.search(each.found.string)]
+    messages = [each for each in find_messages(run, *OUT_OF_MEMORY) if not _ON_CPU.search(each.found.string)]
     on_gpu = any(_GPU.search(each.found.string) for each in messages)
-    if not messages or (not on_gpu and said(run, _HOST)):
+    if not messages or (not on_gpu and find_message(run, _HOST)):
         return None
     message = next((each for each in messages if each.get("shape")), None)
     message = message or next((each for each in messages if each.get("requested")), messages[0])
-    text = "\n".join(line.text for line in story_of(run).lines) + "\n" + message.found.string
+    text = "\n".join(line.text for line in parsed_console(run).lines) + "\n" + message.found.string
     stats = {found["name"]: parse_bytes(found["value"]) for found in _STATS.finditer(text)}
     free = [int(found["size"]) for found in _FREE_CHUNK.finditer(text)]
     requested = parse_bytes(message.get("requested")) or _tensor_bytes(message) or _requested_in(text)
@@ -121,11 +121,11 @@ def parse_bytes(text: str) -> int:
     return int(float(found[1]) * _UNITS[found[2] or "B"]) if found else 0
 
 
-def _known_sizes(message: Said) -> list[int]:
+def _known_sizes(message: Message) -> list[int]:
     return [size for size in parse_shape(message.get("shape")) if size is not None]
 
 
-def _tensor_bytes(message: Said) -> int:
+def _tensor_bytes(message: Message) -> int:
     sizes = _known_sizes(message)
     return math.prod(sizes) * DTYPE_BYTES.get(message.get("dtype"), 4) if sizes else 0
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from laststep.analysis.finding import Remedy
-from laststep.analysis.messages import Said, compiled
+from laststep.analysis.messages import Message, compiled
 from laststep.analysis.shapes import LabelMismatch, format_shape, parse_shape
 
 
@@ -37,7 +37,7 @@ def describe_labels(found: LabelMismatch) -> ShapeError:
     return ShapeError(f"The numbers of labels and predictions differ ({shapes}).")
 
 
-def _features(message: Said) -> ShapeError:
+def _features(message: Message) -> ShapeError:
     got = parse_shape(message.get("got"))
     layer, wanted = message.get("layer"), message.get("wanted")
     axis = "features" if message.get("axis") == "-1" else f"entries on axis {message.get('axis')}"
@@ -48,7 +48,7 @@ def _features(message: Said) -> ShapeError:
     )
 
 
-def _axes(message: Said) -> ShapeError:
+def _axes(message: Message) -> ShapeError:
     got, wanted = parse_shape(message.get("got")), int(message.get("wanted"))
     lacking = wanted - int(message.get("found") or len(got))
     cause = f"The layer {message.get('layer')} expects ndim={wanted} but got a tensor of shape {format_shape(got)}."
@@ -62,7 +62,7 @@ def _axes(message: Said) -> ShapeError:
     return ShapeError(cause, (Remedy("Reshape the data as the layer expects it: x.reshape or keras.layers.Reshape"),))
 
 
-def _expected(message: Said) -> ShapeError:
+def _expected(message: Message) -> ShapeError:
     got, wanted = parse_shape(message.get("got")), parse_shape(message.get("wanted"))
     name = message.get("layer") or "The model"
     cause = f"{name} was built for tensors of shape {format_shape(wanted)} but got {format_shape(got)}."
@@ -72,7 +72,7 @@ def _expected(message: Said) -> ShapeError:
     return ShapeError(cause, (Remedy("Build the model for this data", f"keras.Input(shape={format_shape(sample)})"),))
 
 
-def _negative(message: Said) -> ShapeError:
+def _negative(message: Message) -> ShapeError:
     got = parse_shape(message.get("got"))
     is_channels_first = len(got) == 4 and got[1] in (1, 3, 4) and all(size and size > 4 for size in got[2:])
     if is_channels_first:
@@ -92,7 +92,7 @@ def _negative(message: Said) -> ShapeError:
     )
 
 
-def _two(message: Said) -> ShapeError:
+def _two(message: Message) -> ShapeError:
     """Two tensors of an element-wise operation."""
     a, b = parse_shape(message.get("a")), parse_shape(message.get("b"))
     if not a or not b:
@@ -114,20 +114,20 @@ def _two(message: Said) -> ShapeError:
     return ShapeError(cause)
 
 
-def _inner(message: Said) -> ShapeError:
+def _inner(message: Message) -> ShapeError:
     a, b = message.get("a"), message.get("b")
     sizes = f"{a} and {b}" if "plain" in message.found.groupdict() else f"[{a}] times [{b}]"
     return ShapeError(f"The inner dimensions of a matrix product differ: {sizes}.")
 
 
-def _cardinality(message: Said) -> ShapeError:
+def _cardinality(message: Message) -> ShapeError:
     return ShapeError(
         f"x and y have different numbers of samples: {message.get('x')} and {message.get('y')}.",
         (Remedy("Split, filter and shuffle x and y together"),),
     )
 
 
-def _reshape(message: Said) -> ShapeError:
+def _reshape(message: Message) -> ShapeError:
     have, want = message.get("have"), message.get("want").strip("() ")
     tensor = f"A tensor with {have} values" if have else "A tensor"
     target = f"shape ({want})" if "," in want else f"{want} values" if want else "a shape of another size"
@@ -137,13 +137,13 @@ def _reshape(message: Said) -> ShapeError:
     )
 
 
-def _feed(message: Said) -> ShapeError:
+def _feed(message: Message) -> ShapeError:
     name = message.get("tensor").strip("'\"")
     got, wanted = (format_shape(parse_shape(message.get(group))) for group in ("got", "wanted"))
     return ShapeError(f"The placeholder {name} expects shape {wanted} but was fed {got}.")
 
 
-def _ragged(message: Said) -> ShapeError:
+def _ragged(message: Message) -> ShapeError:
     a, b = message.get("a"), message.get("b")
     return ShapeError(
         f"Elements of different shapes cannot form a batch{f': [{a}] and [{b}]' if a or b else ''}.",
@@ -154,28 +154,28 @@ def _ragged(message: Said) -> ShapeError:
     )
 
 
-def _inputs(message: Said) -> ShapeError:
+def _inputs(message: Message) -> ShapeError:
     return ShapeError(
         f"The model expects {message.get('wanted')} inputs but got {message.get('got') or 'another number'}.",
         (Remedy("Pass them as one tuple or dict: ((x1, x2), y)"),),
     )
 
 
-def _weights(message: Said) -> ShapeError:
+def _weights(message: Message) -> ShapeError:
     return ShapeError(
         f"Saved weights of shape [{message.get('b')}] do not match a layer of shape [{message.get('a')}].",
         (Remedy("Load them into the model they were saved from: same layers, same number of classes"),),
     )
 
 
-def _concat(message: Said) -> ShapeError:
+def _concat(message: Message) -> ShapeError:
     return ShapeError(
         f"The tensors to concatenate also differ in another axis: {message.get('a')[:150]}.",
         (Remedy('Give them the same size first: padding="same", cropping, or resizing'),),
     )
 
 
-Describe = Callable[[Said], ShapeError]
+Describe = Callable[[Message], ShapeError]
 _TABLE: list[tuple[str, Describe]] = [
     (
         r"Input \d+ (?:with name '[^'\n]*' )?(?:of layer |is incompatible with (?:the )?layer "

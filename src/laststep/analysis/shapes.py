@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from laststep.analysis.finding import Evidence
-from laststep.analysis.messages import Said, compiled, said
+from laststep.analysis.messages import Message, compiled, find_message
 from laststep.record.run import Run
 
 Shape = tuple[int | None, ...]
@@ -34,7 +34,7 @@ _TENSOR_SPEC = re.compile(r"TensorSpec\(shape=(\([^)]*\)), dtype=tf\.(\w+)[^)]*\
 class LabelMismatch:
     """Labels whose shape does not match the model's output."""
 
-    message: Said
+    message: Message
     target: Shape
     output: Shape
 
@@ -84,7 +84,7 @@ class LabelMismatch:
 
 def label_mismatch(run: Run) -> LabelMismatch | None:
     """The labels and the output that did not match, where a loss reported it."""
-    message = said(run, *_LABEL_ERRORS)
+    message = find_message(run, *_LABEL_ERRORS)
     if message is None:
         return None
     return LabelMismatch(message, parse_shape(message.get("target")), parse_shape(message.get("output")))

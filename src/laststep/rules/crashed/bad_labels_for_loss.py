@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Evidence, Remedy
+from laststep.analysis.finding import Evidence, Remedy, no
 from laststep.analysis.learning.labels import silent_labels
 from laststep.analysis.messages import ECHOES, answer
-from laststep.analysis.progress import fit_place, no
+from laststep.analysis.progress import fit_place
 from laststep.analysis.shapes import fit_arguments, format_shape, label_mismatch
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep import text as words
 from laststep.analysis.checkpoints import checkpoint_in
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
+from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -60,7 +60,7 @@ def corrupt_record(run: Run) -> Answer:
     Not to be confused with
         undecodable-image (the record is intact, the image in it is not), missing-file.
     """
-    message = said(run, *MESSAGES) or _called_missing(run)
+    message = find_message(run, *MESSAGES) or _called_missing(run)
     if message is None:
         return answer(run, None, "no reader reported a damaged file")
     loaded = checkpoint_in(run, message)
@@ -77,18 +77,18 @@ def corrupt_record(run: Run) -> Answer:
     )
 
 
-def _called_missing(run: Run) -> Said | None:
+def _called_missing(run: Run) -> Message | None:
     """Keras 3 reports "File not found" for a .keras file that exists and is not a zip file."""
-    message = said(run, *_CALLED_MISSING, console=False)
+    message = find_message(run, *_CALLED_MISSING, console=False)
     return message if message is not None and message.event is not None and message.event.file_exists else None
 
 
-def _file(message: Said) -> str:
+def _file(message: Message) -> str:
     found = _FILE[0].search(message.found.string)
     return found["file"] if found else ""
 
 
-def _at(message: Said) -> str:
+def _at(message: Message) -> str:
     offset = message.get("offset")
     if not offset:
         return ""
@@ -107,7 +107,7 @@ def _read_before(run: Run) -> tuple[Evidence, ...]:
     return (Evidence(f"{words.count(run.steps[-1].number, 'step')} were trained on the data read before it"),)
 
 
-def _remedies(message: Said, file: str) -> tuple[Remedy, ...]:
+def _remedies(message: Message, file: str) -> tuple[Remedy, ...]:
     if message.get("offset") or ("DataLoss" in message.found.string and not file):
         find = Remedy("Find the file and the record", FIND, safe=True)
         if message.get("offset") == "0":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Remedy
-from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
+from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -61,7 +61,7 @@ def cuda_kernel_failed(run: Run) -> Answer:
         gpu-out-of-memory (no memory), gpu-hardware-fault (the GPU itself), gpu-libraries-unusable (CUDA could
         not start at all).
     """
-    message = said(run, *MESSAGES)
+    message = find_message(run, *MESSAGES)
     meaning = MEANINGS.get(message.get("error")) if message else None
     return answer(
         run,
@@ -72,6 +72,6 @@ def cuda_kernel_failed(run: Run) -> Answer:
     )
 
 
-def _error_name(message: Said | None) -> str:
+def _error_name(message: Message | None) -> str:
     error = message.get("error") if message else ""
     return f" ({error})" if error else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Remedy
-from laststep.analysis.messages import ECHOES, answer, compiled, said
+from laststep.analysis.messages import ECHOES, answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -49,7 +49,7 @@ def data_source_unreachable(run: Run) -> Answer:
     Not to be confused with
         peer-lost (another rank of the same training), missing-file (a local path).
     """
-    message = said(run, *MESSAGES)
+    message = find_message(run, *MESSAGES)
     url = message.get("url") if message else ""
     return answer(
         run,

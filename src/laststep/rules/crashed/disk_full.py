@@ -6,7 +6,7 @@ import os
 
 from laststep import text as words
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.messages import ECHOES, answer, compiled, said
+from laststep.analysis.messages import ECHOES, answer, compiled, find_message
 from laststep.record.events.supervisor import Aftermath
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -45,7 +45,7 @@ def disk_full(run: Run) -> Answer:
     Not to be confused with
         shared-memory-full (/dev/shm is memory, not disk), gpu-out-of-memory (RESOURCE_EXHAUSTED on a device).
     """
-    message = said(run, *MESSAGES)
+    message = find_message(run, *MESSAGES)
     if message is not None and _SHARED_MEMORY[0].search(message.quote):
         message = None
     file = message.get("file") if message else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.messages import ECHOES_OF_OPS, Said, answer, compiled, said
+from laststep.analysis.messages import ECHOES_OF_OPS, Message, answer, compiled, find_message
 from laststep.analysis.shapes import fit_arguments
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -60,7 +60,7 @@ def dtype_mismatch(run: Run) -> Answer:
     Not to be confused with
         shape-mismatch (the dtype is right, the shape is not; lists of different lengths can show as either).
     """
-    message = said(run, *MESSAGES)
+    message = find_message(run, *MESSAGES)
     if message is None:
         return answer(run, None, "no operation reported a wrong dtype")
     got, wanted = message.get("got"), message.get("wanted") or message.get("wanted2")
@@ -76,11 +76,11 @@ def dtype_mismatch(run: Run) -> Answer:
     )
 
 
-def _value(message: Said) -> tuple[Evidence, ...]:
+def _value(message: Message) -> tuple[Evidence, ...]:
     return (Evidence(f"the value was {message['value'].strip()}"),) if message.get("value") else ()
 
 
-def _remedies(message: Said, got: str, wanted: str) -> tuple[Remedy, ...]:
+def _remedies(message: Message, got: str, wanted: str) -> tuple[Remedy, ...]:
     if got.rstrip("0123456789") in ("str", "string") or "convert string" in message.quote:
         return (Remedy("Encode text as numbers first", "keras.layers.StringLookup() or pandas.get_dummies(df)"),)
     if (got in OBJECT_TYPES and got not in ("float", "int")) or "object type" in message.quote:

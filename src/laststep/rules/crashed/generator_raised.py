@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.messages import failures
-from laststep.analysis.progress import no, progress
+from laststep.analysis.progress import progress
 from laststep.record.events.process import Raised
 from laststep.record.events.shared import Frame, users_line
 from laststep.record.place import Place

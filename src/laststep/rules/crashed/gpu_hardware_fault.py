@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.memory import pids
-from laststep.analysis.messages import ECHOES, Said, compiled, said
-from laststep.analysis.progress import no, progress
+from laststep.analysis.messages import ECHOES, Message, compiled, find_message
+from laststep.analysis.progress import progress
 from laststep.record.events.supervisor import KernelLine, Limits
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -61,7 +61,7 @@ def gpu_hardware_fault(run: Run) -> Answer:
         cuda-kernel-failed (an error in a program), gpu-libraries-unusable.
     """
     line = _hardware_xid(run)
-    message = said(run, *MESSAGES)
+    message = find_message(run, *MESSAGES)
     if line is None and message is None:
         return no("neither the driver nor CUDA reported a hardware fault")
     return Finding(
@@ -90,15 +90,15 @@ def _is_about_this_run(run: Run, rest: str) -> bool:
     if named and not run.is_log:
         return int(named[1]) in pids(run)
     limits = run.first(Limits)
-    return run.is_log or (limits is not None and bool(limits.gpus)) or said(run, *_USES_CUDA) is not None
+    return run.is_log or (limits is not None and bool(limits.gpus)) or find_message(run, *_USES_CUDA) is not None
 
 
-def _fault(line: Xid | None, message: Said | None) -> str:
+def _fault(line: Xid | None, message: Message | None) -> str:
     if line is not None:
         return f"Xid {line[1]['xid']}, {HARDWARE[int(line[1]['xid'])]}"
     return message.found[0] if message else ""
 
 
-def _evidence(line: Xid | None, message: Said | None) -> list[Evidence]:
+def _evidence(line: Xid | None, message: Message | None) -> list[Evidence]:
     found = [Evidence(f"the kernel's log: “{line[0].line[:160]}”", (line[0],))] if line else []
     return found + ([message.evidence] if message else [])

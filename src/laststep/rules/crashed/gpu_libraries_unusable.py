@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from laststep.analysis.capability import NEWER_DRIVER, OLDER_BUILD, REFUSED, TARGET, CapabilityGap, capability_gap
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.messages import ECHOES, Said, all_said, answer, compiled, said
-from laststep.analysis.progress import no, quoted, verdict
-from laststep.logs.read import story_of
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message, find_messages
+from laststep.analysis.signals import quoted, verdict
+from laststep.logs.read import parsed_console
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -98,18 +98,18 @@ def gpu_libraries_unusable(run: Run) -> Answer:
             evidence=(quoted(missing),),
             remedies=WINDOWS,
         )
-    no_gpu = said(run, *NO_GPU, console=False)
-    reason = next((line for line in story_of(run).lines if NO_DRIVER.search(line.text)), None) if no_gpu else None
+    no_gpu = find_message(run, *NO_GPU, console=False)
+    reason = next((line for line in parsed_console(run).lines if NO_DRIVER.search(line.text)), None) if no_gpu else None
     if no_gpu is not None and reason is not None:
         quoted_reason = Evidence(f"line {reason.number:,}: “{reason.text[-160:]}”")
         cause = "The program requires a GPU, but TensorFlow found none that it can use."
         return answer(run, no_gpu, "", cause, _remedies(None), (quoted_reason,), confidence=Confidence.LIKELY)
-    known = list(all_said(run, *CERTAIN))
+    known = list(find_messages(run, *CERTAIN))
     certain = known[0] if known else None
     # The error that ended it may name no library or version, where a line before it does.
     named = next((each for each in known if each.get("loaded") or each.get("library")), certain)
-    message = certain or said(run, *POSSIBLE)
-    gap = capability_gap(run) if said(run, *REFUSED) else None
+    message = certain or find_message(run, *POSSIBLE)
+    gap = capability_gap(run) if find_message(run, *REFUSED) else None
     if gap is not None and gap.is_too_new:
         return no("the libraries are not at fault: the GPU is newer than TensorFlow's build")
     return answer(
@@ -123,7 +123,7 @@ def gpu_libraries_unusable(run: Run) -> Answer:
     )
 
 
-def _cause(named: Said | None, gap: CapabilityGap | None) -> str:
+def _cause(named: Message | None, gap: CapabilityGap | None) -> str:
     if gap is not None and gap.is_too_old:
         return f"This build of TensorFlow has no code for the GPU: {gap.description}."
     if named is not None and named.get("loaded"):
@@ -135,7 +135,7 @@ def _cause(named: Said | None, gap: CapabilityGap | None) -> str:
     return "A GPU library failed in its first call: out of memory or the wrong version, the message does not say."
 
 
-def _remedies(message: Said | None, gap: CapabilityGap | None = None) -> tuple[Remedy, ...]:
+def _remedies(message: Message | None, gap: CapabilityGap | None = None) -> tuple[Remedy, ...]:
     text = message.found.string if message else ""
     if PTX.search(text):
         return OLDER_BUILD if gap is not None and gap.is_too_old else NEWER_DRIVER

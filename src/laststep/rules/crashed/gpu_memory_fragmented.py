@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from laststep.analysis.device_memory import shortage
-from laststep.analysis.finding import Confidence, Remedy
+from laststep.analysis.finding import Confidence, Remedy, measured, no
 from laststep.analysis.messages import ECHOES, answer
-from laststep.analysis.progress import measured, no
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from laststep import text as words
 from laststep.analysis.device_memory import OUT_OF_MEMORY, parse_bytes, shortage
-from laststep.analysis.finding import Confidence, Evidence, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Remedy, no
 from laststep.analysis.memory import pids
-from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
-from laststep.analysis.progress import no
-from laststep.logs.read import story_of
+from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
+from laststep.logs.read import parsed_console
 from laststep.record.events.supervisor import Limits
 from laststep.record.run import Run
 from laststep.record.sample import GpuState
@@ -68,14 +67,14 @@ def gpu_memory_held(run: Run) -> Answer:
         gpu-out-of-memory (the step itself is too large), gpu-libraries-unusable (incompatible versions: then
         the log names the version that was loaded).
     """
-    if said(run, *_MISMATCH):
+    if find_message(run, *_MISMATCH):
         return no("the libraries have incompatible versions, which explains the failed handle")
-    usage = said(run, *_USAGE)
+    usage = find_message(run, *_USAGE)
     if usage is not None and int(usage["free"]) > (1 - MIN_FREE_SHARE) * int(usage["total"]):
         return no(f"{words.size(int(usage['free']))} of {words.size(int(usage['total']))} were free on the GPU")
-    start, handle = said(run, *AT_START), said(run, *HANDLE)
+    start, handle = find_message(run, *AT_START), find_message(run, *HANDLE)
     others = _others(run)
-    message = start or handle or (said(run, *OUT_OF_MEMORY) if others else None)
+    message = start or handle or (find_message(run, *OUT_OF_MEMORY) if others else None)
     who = f": {others.says}" if others else ""
     return answer(
         run,
@@ -88,12 +87,12 @@ def gpu_memory_held(run: Run) -> Answer:
     )
 
 
-def _framework(message: Said | None) -> tuple[str, ...]:
+def _framework(message: Message | None) -> tuple[str, ...]:
     text = message.found.string if message else ""
     return () if "PyTorch" in text or "torch." in text else ("jax",) if "jax" in text.lower() else ("tensorflow",)
 
 
-def _cause(start: Said | None, handle: Said | None) -> str:
+def _cause(start: Message | None, handle: Message | None) -> str:
     if handle and not start:
         return "No GPU memory was left for a library, whose handle could not be created"
     return "The GPU's memory was already in use when this program needed it"
@@ -120,13 +119,13 @@ def _others(run: Run) -> Evidence | None:
     by_driver = _held_before_the_start(run)
     if by_driver is not None:
         return by_driver
-    other = said(run, *_OTHERS)
+    other = find_message(run, *_OTHERS)
     if other:
         return Evidence(f"process {other['pid']} held {other['used']}")
     lack = shortage(run)
     if lack is not None and 0 < lack.limit < MIN_POOL_BYTES:
         return Evidence(f"TensorFlow could reserve only {words.size(lack.limit)} of GPU memory")
-    for line in story_of(run).lines:
+    for line in parsed_console(run).lines:
         free = _FREE[0].search(line.text)
         if free and parse_bytes(free["free"]) < MIN_FREE_SHARE * parse_bytes(free["total"]):
             return Evidence(f"line {line.number:,}: only {free['free']} of {free['total']} were free at the start")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from laststep.analysis.device_memory import Shortage, shortage
-from laststep.analysis.finding import Evidence, Remedy
+from laststep.analysis.finding import Evidence, Remedy, no
 from laststep.analysis.messages import ECHOES, answer
-from laststep.analysis.progress import fit_place, no
+from laststep.analysis.progress import fit_place
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 

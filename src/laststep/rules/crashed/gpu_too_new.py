@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from laststep.analysis.capability import BUILD, REFUSED, CapabilityGap, capability_gap, dotted
-from laststep.analysis.finding import Confidence, Remedy
-from laststep.analysis.messages import ECHOES, all_said, answer
-from laststep.analysis.progress import measured, no
+from laststep.analysis.finding import Confidence, Remedy, measured, no
+from laststep.analysis.messages import ECHOES, answer, find_messages
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -36,7 +35,7 @@ def gpu_too_new(run: Run) -> Answer:
         gpu-libraries-unusable (the build supports the GPU, or the GPU is older than all that it supports). The
         warning that kernels "will be jit-compiled from PTX" alone: where that works, only the start is slow.
     """
-    messages = list(all_said(run, *REFUSED))
+    messages = list(find_messages(run, *REFUSED))
     if not messages:
         return no("no GPU rejected TensorFlow's code")
     gap = capability_gap(run)

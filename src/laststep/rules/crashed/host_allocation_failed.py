@@ -8,7 +8,7 @@ import re
 from laststep import text as words
 from laststep.analysis.device_memory import DTYPE_BYTES, parse_bytes
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
+from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.record.sample import HostMemory
 from laststep.rules.rule import Answer, rule
@@ -52,7 +52,7 @@ def host_allocation_failed(run: Run) -> Answer:
     Not to be confused with
         host-out-of-memory (a kill, without an error), gpu-out-of-memory (the GPU's memory).
     """
-    message = said(run, *MESSAGES)
+    message = find_message(run, *MESSAGES)
     if message is None:
         return answer(run, None, "no allocation in the machine's memory failed")
     requested = _requested_bytes(message)
@@ -68,7 +68,7 @@ def host_allocation_failed(run: Run) -> Answer:
     )
 
 
-def _requested_bytes(message: Said) -> int:
+def _requested_bytes(message: Message) -> int:
     if message.get("requested"):
         return parse_bytes(message.get("requested"))
     shape = [int(length) for length in re.findall(r"\d+", message.get("shape"))]
@@ -83,7 +83,7 @@ def _available(run: Run) -> tuple[Evidence, ...]:
     return (Evidence(f"the machine had {free} of {words.size(host.total)} available in the last sample"),)
 
 
-def _remedies(message: Said, shape: str) -> tuple[Remedy, ...]:
+def _remedies(message: Message, shape: str) -> tuple[Remedy, ...]:
     chunks = Remedy("Read the data in chunks instead of as one array", 'np.load("data.npy", mmap_mode="r")')
     if message.get("dtype") in ("float64", "double"):
         half = Remedy("Use float32, half the size of NumPy's default float64", 'dtype="float32"')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.memory import (
     MemoryKill,
     can_tell,
@@ -18,8 +18,9 @@ from laststep.analysis.memory import (
     was_killed,
     was_near_the_limit,
 )
-from laststep.analysis.messages import answer, compiled, said
-from laststep.analysis.progress import cannot, fit_place, measured, no, progress, quoted, saved, verdict
+from laststep.analysis.messages import answer, compiled, find_message
+from laststep.analysis.progress import fit_place, progress, saved
+from laststep.analysis.signals import quoted, verdict
 from laststep.record.events.supervisor import Aftermath, ProcessEnd, Verdict
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -56,7 +57,7 @@ def host_out_of_memory(run: Run) -> Answer:
     ruling = verdict(run, "memory")
     if ruling is not None:
         return _by_verdict(run, ruling)
-    ray = said(run, *BY_RAY)
+    ray = find_message(run, *BY_RAY)
     if ray is not None:
         cause = "Ray killed the worker because the machine ran out of memory."
         fewer = Remedy("Run fewer tasks at once, or give each more memory: num_cpus, memory=")

@@ -6,7 +6,7 @@ import dataclasses
 
 from laststep.analysis.fatal import died_of
 from laststep.analysis.finding import Evidence, Finding, Remedy
-from laststep.analysis.messages import answer, compiled, said
+from laststep.analysis.messages import answer, compiled, find_message
 from laststep.record.events.supervisor import Limits
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -39,7 +39,7 @@ def illegal_instruction(run: Run) -> Answer:
     Not to be confused with
         segmentation-fault and aborted, which do not depend on the processor's model.
     """
-    message = said(run, *_COMPILED_FOR)
+    message = find_message(run, *_COMPILED_FOR)
     if message is not None and (run.signal in ("SIGILL", "SIGABRT") or message.event is not None):
         needs = message.get("needs") or message.get("lacks")
         return answer(

@@ -7,7 +7,7 @@ import re
 from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.learning.labels import out_of_range
-from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
+from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
 from laststep.analysis.progress import fit_place, progress, target_place
 from laststep.analysis.shapes import fit_arguments
 from laststep.record.run import Run
@@ -44,7 +44,7 @@ def label_out_of_range(run: Run) -> Answer:
     Not to be confused with
         bad-labels-for-loss (class indices for one-hot rows), shape-mismatch.
     """
-    message = said(run, *MESSAGES)
+    message = find_message(run, *MESSAGES)
     if message is None:
         return _without_message(run)
     value, high = message.get("value"), message.get("high")
@@ -79,12 +79,12 @@ def _without_message(run: Run) -> Answer:
     )
 
 
-def _seen(message: Said) -> tuple[Evidence, ...]:
+def _seen(message: Message) -> tuple[Evidence, ...]:
     values = [int(value) for value in re.findall(r"-?\d+", message.get("labels"))]
     return (Evidence(f"the labels of that batch range from {min(values)} to {max(values)}"),) if values else ()
 
 
-def _remedies(run: Run, message: Said, table: bool) -> tuple[Remedy, ...]:
+def _remedies(run: Run, message: Message, table: bool) -> tuple[Remedy, ...]:
     value, high = message.get("value"), message.get("high")
     if not value or not high:
         return (Remedy("Compare the largest label with the number of classes", "print(y.min(), y.max())"),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from laststep.analysis.finding import Confidence, Evidence, Remedy
-from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
+from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
 from laststep.record.events.process import Versions
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -82,9 +82,9 @@ def library_incompatible(run: Run) -> Answer:
     Not to be confused with
         gpu-libraries-unusable (CUDA and its libraries), unhandled-exception (a package that is not installed).
     """
-    certain = said(run, *CERTAIN)
-    removed = said(run, *REMOVED, console=False)
-    message = certain or removed or said(run, *LIKELY, console=False)
+    certain = find_message(run, *CERTAIN)
+    removed = find_message(run, *REMOVED, console=False)
+    message = certain or removed or find_message(run, *LIKELY, console=False)
     return answer(
         run,
         message,
@@ -96,7 +96,7 @@ def library_incompatible(run: Run) -> Answer:
     )
 
 
-def _cause(certain: Said | None, removed: Said | None, message: Said | None) -> str:
+def _cause(certain: Message | None, removed: Message | None, message: Message | None) -> str:
     if certain is not None and certain.get("wanted"):
         return f"A library was built for {certain['library']} {certain['wanted']}, which this system does not have."
     if certain is not None:
@@ -121,7 +121,7 @@ def _versions(run: Run) -> tuple[Evidence, ...]:
     return (Evidence(f"in use: {known}"[:300], (event,)),) if known else ()
 
 
-def _remedies(message: Said | None) -> tuple[Remedy, ...]:
+def _remedies(message: Message | None) -> tuple[Remedy, ...]:
     text = message.found.string if message else ""
     if "Descriptors cannot" in text:
         return (Remedy("Install a compatible protobuf", 'pip install "protobuf<=3.20.3"  # or a newer TensorFlow'),)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Remedy
-from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
-from laststep.analysis.progress import measured
+from laststep.analysis.finding import Confidence, Evidence, Remedy, measured
+from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
 from laststep.record.events.supervisor import Launch
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -53,7 +52,7 @@ def missing_file(run: Run) -> Answer:
         permission-denied (it exists and may not be read), dataset-empty (a pattern that matches nothing and
         raises no error), data-source-unreachable (a remote source).
     """
-    message = said(run, *MESSAGES)
+    message = find_message(run, *MESSAGES)
     if message is not None and _LIBRARY[0].search(message.found.string):
         message = None  # a library that cannot be loaded has a rule of its own
     if message is not None and message.event is not None and message.event.file_exists:
@@ -79,7 +78,7 @@ def _relative(run: Run, file: str) -> tuple[Evidence, ...]:
     return (Evidence(f"the path is relative, and the program was started in {run.cwd}", (began,)),)
 
 
-def _remedies(message: Said | None, file: str) -> tuple[Remedy, ...]:
+def _remedies(message: Message | None, file: str) -> tuple[Remedy, ...]:
     if message is not None and "matching files" in message.found.string:
         prefix = "Pass the checkpoint's prefix with its folder, not one of its files"
         return (Remedy(prefix, "tf.train.latest_checkpoint(folder)"),)

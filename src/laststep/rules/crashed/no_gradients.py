@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Remedy
-from laststep.analysis.messages import ECHOES, answer, compiled, said
+from laststep.analysis.messages import ECHOES, answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -36,7 +36,7 @@ def no_gradients(run: Run) -> Answer:
         weights-not-updating (some gradients exist), the harmless warning that gradients do not exist for some
         variables (the other half of a GAN, an unused head).
     """
-    message = said(run, *MESSAGES)
+    message = find_message(run, *MESSAGES)
     return answer(
         run,
         message,

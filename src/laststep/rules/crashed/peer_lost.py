@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from laststep.analysis.finding import Confidence, Evidence, Remedy
-from laststep.analysis.messages import ECHOES, Said, all_said, answer, compiled, said
+from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message, find_messages
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -63,7 +63,7 @@ def peer_lost(run: Run) -> Answer:
         data-source-unreachable (a server that is not part of the training), waiting-for-rank (all are alive and
         one does not arrive).
     """
-    found = list(all_said(run, *MESSAGES))
+    found = list(find_messages(run, *MESSAGES))
     if not found:
         return _rebuilt(run)
     best = max(found, key=lambda each: (bool(each.get("task")), bool(each.get("address") or each.get("rank"))))
@@ -81,7 +81,7 @@ def peer_lost(run: Run) -> Answer:
     )
 
 
-def _who(message: Said) -> str:
+def _who(message: Message) -> str:
     if message.get("task"):
         return f"{message['job']} {message['task']}"
     text = message.found.string
@@ -95,7 +95,7 @@ def _who(message: Said) -> str:
 
 def _rebuilt(run: Run) -> Answer:
     """An elastic job's session restored during the run: its agent does that, silently, when a process is gone."""
-    agent, rebuilt = said(run, *_AGENT), said(run, *_REBUILT)
+    agent, rebuilt = find_message(run, *_AGENT), find_message(run, *_REBUILT)
     if agent is None or rebuilt is None or run.uncaught is not None:
         return answer(run, None, "no message says that another process is gone")
     return answer(

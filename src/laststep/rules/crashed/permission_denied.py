@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Remedy
-from laststep.analysis.messages import ECHOES, answer, compiled, said
+from laststep.analysis.messages import ECHOES, answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -39,7 +39,7 @@ def permission_denied(run: Run) -> Answer:
     Not to be confused with
         missing-file (it does not exist at all), disk-full.
     """
-    message = said(run, *MESSAGES)
+    message = find_message(run, *MESSAGES)
     file = message.get("file") if message else ""
     return answer(
         run,

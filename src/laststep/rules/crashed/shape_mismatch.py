@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from laststep.analysis.messages import ECHOES_OF_OPS, Said, answer, failures, said
-from laststep.analysis.progress import no
+from laststep.analysis.finding import no
+from laststep.analysis.messages import ECHOES_OF_OPS, Message, answer, failures, find_message
 from laststep.analysis.shape_errors import OTHER_SHAPE_ERRORS, SHAPE_ERRORS, ShapeError, describe_labels
 from laststep.analysis.shapes import fit_arguments, label_mismatch
 from laststep.record.run import Run
@@ -40,21 +40,21 @@ def shape_mismatch(run: Run) -> Answer:
             return no("the shapes differ because the labels are not in the format that the loss expects")
         return _answer(run, labels.message, describe_labels(labels))
     for pattern, describe in SHAPE_ERRORS:
-        message = said(run, pattern)
+        message = find_message(run, pattern)
         if message is not None:
             return _answer(run, message, describe(message))
-    message = said(run, *OTHER_SHAPE_ERRORS, console=False) or _checked_by_keras(run)
+    message = find_message(run, *OTHER_SHAPE_ERRORS, console=False) or _checked_by_keras(run)
     return _answer(run, message, ShapeError("Two shapes do not match."))
 
 
-def _answer(run: Run, message: Said | None, error: ShapeError) -> Answer:
+def _answer(run: Run, message: Message | None, error: ShapeError) -> Answer:
     return answer(run, message, "no shapes were reported to differ", error.cause, error.remedies, fit_arguments(run))
 
 
-def _checked_by_keras(run: Run) -> Said | None:
+def _checked_by_keras(run: Run) -> Message | None:
     """Keras's check of a layer's input raised; a log may be truncated before its message."""
     for error in failures(run):
         found = _ANYTHING.match(error.message)
         if found and any(frame.function == "assert_input_compatibility" for frame in error.frames):
-            return Said(found, error)
+            return Message(found, error)
     return None

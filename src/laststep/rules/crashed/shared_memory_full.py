@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from laststep import text as words
+from laststep.analysis.fatal import place_of_fault
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
-from laststep.analysis.progress import fit_place, killed_with, place_of_fault, progress
+from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
+from laststep.analysis.progress import fit_place, progress
+from laststep.analysis.signals import killed_with
 from laststep.record.events.supervisor import ProcessEnd
 from laststep.record.run import Run
 from laststep.record.sample import DiskSpace
@@ -50,7 +52,7 @@ def shared_memory_full(run: Run) -> Answer:
     Not to be confused with
         disk-full (a real disk), bus-error (a mapped file that was truncated), host-out-of-memory.
     """
-    message = said(run, *MESSAGES) or _raised_there(run)
+    message = find_message(run, *MESSAGES) or _raised_there(run)
     sampled = _full_when_it_died(run) if message is None else None
     if sampled is not None:
         where = place_of_fault(run) or fit_place(run)
@@ -78,8 +80,8 @@ def _full_when_it_died(run: Run) -> Evidence | None:
     )
 
 
-def _raised_there(run: Run) -> Said | None:
+def _raised_there(run: Run) -> Message | None:
     """ENOSPC from Python's own shared memory, whose segments may have any name."""
-    full = said(run, *_FULL, console=False)
+    full = find_message(run, *_FULL, console=False)
     frames = full.event.frames if full is not None and full.event is not None else ()
     return full if any(frame.file.endswith(_IN_SHARED_MEMORY) for frame in frames) else None

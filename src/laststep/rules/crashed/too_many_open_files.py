@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.messages import ECHOES, answer, compiled, said
+from laststep.analysis.messages import ECHOES, answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -33,7 +33,7 @@ def too_many_open_files(run: Run) -> Answer:
     Not to be confused with
         missing-file and corrupt-record, which name the file that could not be opened.
     """
-    message = said(run, *MESSAGES)
+    message = find_message(run, *MESSAGES)
     file = message.get("file") if message else ""
     return answer(
         run,

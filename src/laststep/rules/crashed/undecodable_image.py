@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Remedy
-from laststep.analysis.messages import ECHOES, answer, compiled, said
+from laststep.analysis.messages import ECHOES, answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -44,7 +44,7 @@ def undecodable_image(run: Run) -> Answer:
         corrupt-record (the container is damaged), missing-file. "Corrupt JPEG data: extraneous bytes" alone is
         harmless: the image was decoded.
     """
-    message = said(run, *MESSAGES)
+    message = find_message(run, *MESSAGES)
     file = (message.get("file") if message else "").strip("'\" >")
     return answer(
         run,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import measured, missing_package, no, progress, short_message, traceback_on_console
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.messages import missing_package, short_message, traceback_on_console
+from laststep.analysis.progress import progress
 from laststep.record.events.process import Raised, RecorderStart
 from laststep.record.place import Place
 from laststep.record.run import Run

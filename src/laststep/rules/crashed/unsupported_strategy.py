@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Remedy
-from laststep.analysis.messages import ECHOES, answer, compiled, said
+from laststep.analysis.messages import ECHOES, answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -50,7 +50,7 @@ def unsupported_strategy(run: Run) -> Answer:
     Not to be confused with
         peer-lost (another rank died), library-incompatible.
     """
-    message = said(run, *MESSAGES, console=False)
+    message = find_message(run, *MESSAGES, console=False)
     compiled_with = run.fit.began.strategy if run.fit is not None else None
     strategy = (message.get("strategy") if message else "") or compiled_with
     named = f" {strategy}" if strategy and strategy != "_DefaultDistributionStrategy" else " this distribution strategy"

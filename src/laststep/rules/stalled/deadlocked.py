@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Finding, Remedy
-from laststep.analysis.progress import no, progress
+from laststep.analysis.finding import Confidence, Finding, Remedy, no
+from laststep.analysis.progress import progress
 from laststep.analysis.stacks import ThreadView
 from laststep.analysis.stall import DEATHS, SEEN, deadlock, never_stuck, since, standing, stuck, used
 from laststep.record.run import Run

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, no, progress
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.stall import DEATHS, SEEN, never_stuck, on_disk, since, stuck, used
 from laststep.record.events.shared import users_line
 from laststep.record.events.stacks import ThreadStack

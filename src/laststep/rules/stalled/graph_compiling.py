@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import fit_place
 from laststep.analysis.stacks import SnapshotView
 from laststep.analysis.stall import DEATHS, SEEN, last_snapshot, used
 from laststep.record.run import Run

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, no, progress, short_message
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.messages import short_message
+from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.stacks import SnapshotView
 from laststep.analysis.stall import DEATHS, SEEN, never_stuck, since, standing, stuck, used
 from laststep.record.events.process import Raised

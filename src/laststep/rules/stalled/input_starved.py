@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from laststep import text as words
 from laststep.analysis.data_wait import Waits, waits_of
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import cannot, fit_place, measured, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
+from laststep.analysis.progress import fit_place
 from laststep.analysis.stacks import most_seen
 from laststep.record.event import Event
 from laststep.record.events.shared import Stage

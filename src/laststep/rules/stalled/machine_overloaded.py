@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from laststep import text as words
 from laststep.analysis.cores import Overload, overload_of, stretches_of
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, measured, no, progress
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.stall import since, stuck, used
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule

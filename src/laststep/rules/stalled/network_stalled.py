@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Finding, Remedy
-from laststep.analysis.progress import no, progress
+from laststep.analysis.finding import Confidence, Finding, Remedy, no
+from laststep.analysis.progress import progress
 from laststep.analysis.stacks import SnapshotView
 from laststep.analysis.stall import DEATHS, SEEN, SOCKET, never_stuck, since, stall_of, standing, used
 from laststep.record.run import Run

@@ -6,8 +6,7 @@ import re
 from collections import defaultdict
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.record.events.training import Trace
 from laststep.record.place import Place
 from laststep.record.run import Run

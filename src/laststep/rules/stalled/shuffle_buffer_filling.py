@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import fit_place
 from laststep.analysis.stall import DEATHS, SEEN, last_snapshot
 from laststep.record.events.shared import Stage
 from laststep.record.events.training import FitStart

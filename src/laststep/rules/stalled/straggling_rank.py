@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import cannot, fit_place, measured, no, progress
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
+from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.stacks import most_seen
 from laststep.analysis.stall import ranks
 from laststep.record.events.supervisor import Pace, RankPace

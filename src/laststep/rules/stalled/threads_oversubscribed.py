@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, measured, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.progress import fit_place
 from laststep.record.events.supervisor import Launch, Limits
 from laststep.record.events.training import Setup
 from laststep.record.run import Run

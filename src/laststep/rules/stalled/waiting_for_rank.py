@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, no, progress
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.stacks import EXECUTE, ThreadView
 from laststep.analysis.stall import DEATHS, SEEN, never_stuck, ranks, since, stuck, used
 from laststep.record.events.stacks import Snapshot

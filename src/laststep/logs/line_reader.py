@@ -115,7 +115,7 @@ class Repeats:
         self._seen.clear()
 
 
-def worth_reading(
+def read_lines(
     stream: BinaryIO, reading: Reading, repeats: Repeats, name: str = "the log", is_console: bool = False
 ) -> Iterator[Line]:
     """The lines of a stream in order, clean, without those that only repeat what was there."""

@@ -11,10 +11,13 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from laststep.logs import lines
-from laststep.logs.lines import KEEP, LAST, LONGEST, NotALog, Reading, Repeats, worth_reading
-from laststep.logs.read import story_of
+from laststep.logs import line_reader
+from laststep.logs.line_reader import KEEP, LAST, LONGEST, NotALog, Reading, Repeats, read_lines
+from laststep.logs.read import parsed_console
+from laststep.record.events.logs import Log
+from laststep.record.events.training import Epoch
 from laststep.record.place import Place
+from laststep.reports import terminal
 from tests.logs.printed import (
     ESC,
     ONE_FIT,
@@ -78,7 +81,7 @@ def test_encodings(log: bytes) -> None:
     diagnosis = answer(log)
     assert diagnosis.run.fits[0].asked == 9
     assert diagnosis.findings[0].evidence[0].says == "KeyError: 'größe'"
-    assert story_of(diagnosis.run).reading.bytes == len(log)
+    assert parsed_console(diagnosis.run).reading.bytes == len(log)
 
 
 def test_utf_8_with_a_mark_as_windows_writes_it() -> None:
@@ -109,8 +112,8 @@ def test_gzip_in_several_parts_as_logrotate_appends_them() -> None:
 
 
 def test_gzip_larger_than_one_chunk() -> None:
-    log = random.Random(3).randbytes(lines.CHUNK).hex() + "\n" + TRACEBACK
-    assert [event.kind for event in story(gzip.compress(log.encode(), 1)).events] == ["exception"]
+    log = random.Random(3).randbytes(line_reader.CHUNK).hex() + "\n" + TRACEBACK
+    assert [event.KIND for event in story(gzip.compress(log.encode(), 1)).events] == ["exception"]
 
 
 @pytest.mark.parametrize("kept", [0.99, 0.5])
@@ -135,15 +138,15 @@ RUBBISH = {
 @pytest.mark.parametrize("data", RUBBISH.values(), ids=RUBBISH)
 def test_what_is_no_text_is_refused(data: bytes) -> None:
     with pytest.raises(NotALog, match=r"^weights\.bin is not a text"):
-        list(worth_reading(io.BytesIO(data), Reading(), Repeats(), "weights.bin"))
+        list(read_lines(io.BytesIO(data), Reading(), Repeats(), "weights.bin"))
 
 
 def test_some_rubbish_in_a_log_is_left_out_and_counted() -> None:
     rubbish = bytes(range(1, 8)) * 10 + b"\n"
     diagnosis = answer(OPEN_EPOCH.encode() * 200 + rubbish * 3 + TRACEBACK.encode())
-    assert diagnosis.run.first("log").get("rubbish") == 3
+    assert diagnosis.run.first(Log).rubbish == 3
     assert diagnosis.findings[0].rule == "unhandled-exception"
-    assert "3 lines are not text" in str(diagnosis)
+    assert "3 lines of it are no text" in terminal.page(diagnosis)
 
 
 def test_a_control_character_does_not_make_a_line_rubbish() -> None:
@@ -171,13 +174,13 @@ def test_what_a_launcher_puts_before_every_line(prefix: str) -> None:
     diagnosis = answer(log)
     finding = diagnosis.findings[0]
     assert finding.rule == "unhandled-exception"
-    assert finding.where == Place("/home/anna/train.py", 12, 'rows = table["speed"]')
-    assert [(fit.asked, fit.epochs[-1].get("batches")) for fit in diagnosis.run.fits] == [(9, 100), (9, 40)]
+    assert finding.where == Place("/home/anna/train.py", 12, 'rows = table["speed"]', is_users=True)
+    assert [(fit.asked, fit.epochs[-1].batches) for fit in diagnosis.run.fits] == [(9, 100), (9, 40)]
 
 
 def test_mpirun_puts_no_space_between_its_tag_and_the_line() -> None:
     log = "".join(f"[1,0]<stderr>:{line}\n" for line in TRACEBACK.splitlines())
-    assert answer(log).findings[0].where["text"] == 'rows = table["speed"]'
+    assert answer(log).findings[0].where.text == 'rows = table["speed"]'
 
 
 BAR = bar2(40, 100, "loss: 0.0900")
@@ -199,8 +202,8 @@ NOT_PARTED = {
 def test_a_line_that_is_glued_to_a_bar_is_a_line_of_its_own(second: str) -> None:
     told = story(f"Epoch 1/9\n{BAR}{second}")
     assert [(line.number, line.text) for line in told.lines] == [(1, "Epoch 1/9"), (2, BAR), (2, second)]
-    [epoch] = [event for event in told.events if event.kind == "epoch"]
-    assert epoch.get("metrics") == {"loss": 0.09}
+    [epoch] = [event for event in told.events if isinstance(event, Epoch)]
+    assert epoch.metrics == {"loss": 0.09}
 
 
 @pytest.mark.parametrize("second", NOT_PARTED.values(), ids=NOT_PARTED)
@@ -210,8 +213,8 @@ def test_the_other_lines_of_tensorflow_too(second: str) -> None:
 
 @pytest.mark.parametrize("second", NOT_PARTED.values(), ids=NOT_PARTED)
 def test_what_is_glued_to_a_bar_changes_none_of_its_metrics(second: str) -> None:
-    [epoch] = [event for event in story(f"Epoch 1/9\n{BAR}{second}\n").events if event.kind == "epoch"]
-    assert epoch.get("metrics") == {"loss": 0.09}
+    [epoch] = [event for event in story(f"Epoch 1/9\n{BAR}{second}\n").events if isinstance(event, Epoch)]
+    assert epoch.metrics == {"loss": 0.09}
 
 
 @pytest.mark.parametrize(
@@ -235,7 +238,7 @@ def test_a_word_that_ends_like_a_shells_stays_whole() -> None:
 def test_where_the_chunks_end_makes_no_difference(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     log = ("größer\r\n" * 20 + BAR + "\r" + BAR + "\n" + "━━━\r\n\r\nlast").encode()
     whole = [(line.number, line.text) for line in story(log).lines]
-    monkeypatch.setattr(lines, "CHUNK", chunk)
+    monkeypatch.setattr(line_reader, "CHUNK", chunk)
     assert [(line.number, line.text) for line in story(log).lines] == whole
 
 
@@ -243,7 +246,7 @@ def test_a_very_long_line_is_cut_and_the_next_one_is_not() -> None:
     told = story("x" * (LONGEST + 5000) + "\n" + TRACEBACK)
     assert len(told.lines[0].text) == LONGEST
     assert told.lines[1].text == "Traceback (most recent call last):"
-    assert [event.kind for event in told.events] == ["exception"]
+    assert [event.KIND for event in told.events] == ["exception"]
 
 
 @pytest.mark.parametrize("length", [LONGEST - 1, LONGEST, LONGEST + 1, 3 * LONGEST, 3_000_000])
@@ -255,10 +258,10 @@ def test_a_long_line_without_an_end(length: int) -> None:
 
 def test_a_bar_without_an_end_is_followed_to_its_last_picture() -> None:
     pictures = "".join(bar2(done % 100, 100, f"loss: 0.{done:05}") + "\r" for done in range(1, 70_000))
-    assert len(pictures) > 4 * lines.CHUNK
+    assert len(pictures) > 4 * line_reader.CHUNK
     told = story(f"Epoch 1/9\n{pictures}{bar2(77, 100)}")
-    [epoch] = [event for event in told.events if event.kind == "epoch"]
-    assert (epoch.get("batches"), epoch.get("open"), epoch.get("at_line")) == (77, True, 2)
+    [epoch] = [event for event in told.events if isinstance(event, Epoch)]
+    assert (epoch.batches, epoch.is_open, epoch.at_line) == (77, True, 2)
 
 
 @pytest.fixture
@@ -281,7 +284,7 @@ LONG_WORDS = {"words": "xyz ", "a path": "../", "base64": "aZ09", "numbers": "0.
 def test_a_long_line_is_read_in_no_time(piece: str, at_most: Callable[[float], None]) -> None:
     at_most(2)
     told = story(piece * (LONGEST // len(piece)) + "\n" + TRACEBACK)
-    assert [event.kind for event in told.events] == ["exception"]
+    assert [event.KIND for event in told.events] == ["exception"]
 
 
 @pytest.mark.parametrize("piece", ["xyz ", "../"], ids=["words", "a path"])
@@ -320,9 +323,9 @@ PROSE = "\n".join(DIFFERENT) + "\n"
 @pytest.fixture
 def few_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """As with a log of gigabytes in which no two lines are alike."""
-    monkeypatch.setattr(lines, "CHUNK", 4096)
-    monkeypatch.setattr(lines, "MANY_SHAPES", 40)
-    monkeypatch.setattr(lines, "MOST_SHAPES", 200)
+    monkeypatch.setattr(line_reader, "CHUNK", 4096)
+    monkeypatch.setattr(line_reader, "MANY_SHAPES", 40)
+    monkeypatch.setattr(line_reader, "MOST_SHAPES", 200)
 
 
 @pytest.mark.usefixtures("few_are_remembered")
@@ -333,14 +336,14 @@ def test_an_error_among_more_different_lines_than_are_remembered_is_there(after:
         (PROSE + TRACEBACK + after).count("\n"),
         len(PROSE + TRACEBACK + after),
     )
-    assert {event.get("type") for event in told.events} == {"KeyError"}
-    assert told.events[0].get("where")["line"] == 12
+    assert {event.type for event in told.events} == {"KeyError"}
+    assert told.events[0].where.line == 12
     assert told.events[0].time == len(DIFFERENT) + 1
 
 
 @pytest.mark.usefixtures("few_are_remembered")
 def test_an_error_among_many_different_lines_is_there_once_and_with_its_own_words() -> None:
-    assert [event.get("message") for event in story(PROSE + TRACEBACK).events] == ["'speed'"]
+    assert [event.message for event in story(PROSE + TRACEBACK).events] == ["'speed'"]
 
 
 @pytest.mark.usefixtures("few_are_remembered")
@@ -354,7 +357,7 @@ def test_a_fit_among_many_different_lines(after: str) -> None:
 @pytest.mark.usefixtures("few_are_remembered")
 def test_an_end_among_many_different_lines_is_there_once() -> None:
     words = "slurmstepd: error: *** JOB 8812 ON gpu07 CANCELLED AT 2025-03-04T05:06:07 DUE TO TIME LIMIT ***\n"
-    assert [event.kind for event in story(PROSE + words).events] == ["verdict"]
+    assert [event.KIND for event in story(PROSE + words).events] == ["verdict"]
 
 
 @pytest.mark.usefixtures("few_are_remembered")
@@ -376,5 +379,5 @@ def test_any_stream_of_bytes_will_do() -> None:
     with open(writer, "wb") as given:
         given.write(gzip.compress(ONE_FIT.encode()))
     with open(reader, "rb") as pipe:
-        kept = [line.text for line in worth_reading(pipe, Reading(), Repeats())]
+        kept = [line.text for line in read_lines(pipe, Reading(), Repeats())]
     assert kept[0] == "Epoch 1/2"
