@@ -15,8 +15,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from laststep.recorder.numbers.anatomy import variable_of
 from laststep.recorder.numbers.device_sentinel import lay_sentinel
+from laststep.recorder.numbers.model_layers import variable_of
 from laststep.recorder.numbers.sentinel import IDLE, Step
 
 tf.config.threading.set_intra_op_parallelism_threads(1)

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from laststep.recorder.census import collect, take_census
-from laststep.recorder.owners import putting_line
+from laststep.recorder.adding_lines import putting_line
+from laststep.recorder.memory_census import collect, take_census
 from laststep.recorder.sizes import size_of
 
 PROGRAM = """
 import collections, functools, json, sys, threading, time
-from laststep.recorder.census import take_census
-from laststep.recorder.owners import putting_line
+from laststep.recorder.memory_census import take_census
+from laststep.recorder.adding_lines import putting_line
 
 top = []
 numbers = [0.0] * 10_000
@@ -129,7 +129,7 @@ def test_lines_are_known_where_python_was_asked_to_note_them(tmp_path: Path) -> 
     path = tmp_path / "train.py"
     path.write_text(
         "import io\n"
-        "from laststep.recorder.census import take_census\n"
+        "from laststep.recorder.memory_census import take_census\n"
         "hidden = io.BytesIO()\n"
         "hidden.write(bytes(5_000_000))\n"
         "line = (take_census()['lines'] or [{}])[0]\n"
@@ -162,7 +162,7 @@ def test_tuples_that_another_thread_is_building_can_be_finished() -> None:
 
 GAPS = """
 import gc, threading, time
-from laststep.recorder.census import take_census
+from laststep.recorder.memory_census import take_census
 
 data = [{"a": i, "b": [i]} for i in range(300_000)]
 models = [{str(j): [j] for j in range(50)} for i in range(4_000)]  # enough to walk through
@@ -197,9 +197,9 @@ def test_the_program_goes_on_while_its_objects_are_looked_at(tmp_path: Path) -> 
 
 def test_a_large_heap_is_not_collected(monkeypatch: pytest.MonkeyPatch) -> None:
     """gc.collect() cannot be cut into slices, and takes a third of a second for three million objects."""
-    monkeypatch.setattr("laststep.recorder.census.MOST_BLOCKS", sys.getallocatedblocks() // 2)
+    monkeypatch.setattr("laststep.recorder.memory_census.MOST_BLOCKS", sys.getallocatedblocks() // 2)
     assert collect() is None
-    monkeypatch.setattr("laststep.recorder.census.MOST_BLOCKS", sys.getallocatedblocks() * 2)
+    monkeypatch.setattr("laststep.recorder.memory_census.MOST_BLOCKS", sys.getallocatedblocks() * 2)
     assert collect() is not None
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from laststep.recorder.experiments.prove.batches import Batch, CannotTry, changed, leaves, sample
 from laststep.recorder.experiments.prove.data_edits import change_data
-from laststep.recorder.experiments.prove.yardstick import are_classes, skill
+from laststep.recorder.experiments.prove.held_batches import Batch, CannotTry, changed, leaves, sample
+from laststep.recorder.experiments.prove.skill_score import are_classes, skill
 
 PLAIN: Any = SimpleNamespace(_flatten_layers=lambda: [])
 

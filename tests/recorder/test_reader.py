@@ -10,9 +10,9 @@ import pytest
 
 from laststep.recorder import slices, state
 from laststep.recorder.numbers import reader as module
+from laststep.recorder.numbers.gradient_site import Site
 from laststep.recorder.numbers.reader import Budget, Reader, pace
 from laststep.recorder.numbers.sentinel import Answer
-from laststep.recorder.numbers.site import Site
 
 
 class Clock:

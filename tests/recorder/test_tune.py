@@ -16,7 +16,7 @@ import numpy as np
 import tensorflow as tf
 from laststep.recorder.experiments.tune.cache import cache_of
 from laststep.recorder.experiments.tune.changes import Change, changes_of
-from laststep.recorder.experiments.tune.scale import scaled
+from laststep.recorder.experiments.tune.shuffle_buffer import scaled
 
 numbers = lambda: tf.data.Dataset.range(12)
 double = lambda x: x * 2

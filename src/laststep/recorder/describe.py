@@ -9,7 +9,7 @@ from typing import Any
 
 from laststep.recorder.frames import describe_callback, is_users, number, scalars, users_frame, users_place, where_made
 from laststep.recorder.guard import attempt
-from laststep.recorder.numbers.anatomy import variable_of
+from laststep.recorder.numbers.model_layers import variable_of
 from laststep.recorder.pipeline import describe_stages
 from laststep.recorder.source import precision_set_at, where_given, where_set, where_sourced
 

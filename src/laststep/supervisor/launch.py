@@ -18,7 +18,7 @@ from laststep.record.redact import environment_worth_keeping, hide_secrets
 from laststep.record.seal import signed
 from laststep.recorder.guard import attempt
 from laststep.settings import Settings
-from laststep.supervisor import streams, terminal
+from laststep.supervisor import pseudo_terminal, streams
 from laststep.supervisor.again import PREVIOUS
 from laststep.supervisor.command import full_command, recorded_environment, why_blind
 from laststep.supervisor.kernel_log import KernelLog
@@ -178,9 +178,9 @@ class Supervisor:
             ignores_children=self._children_ignored,
         )
         if typed is not None:
-            start.in_front = terminal.is_in_front(0)
-            if terminal.is_controlling(0):
-                start.terminal, start.is_job = typed.give, terminal.is_job()
+            start.in_front = pseudo_terminal.is_in_front(0)
+            if pseudo_terminal.is_controlling(0):
+                start.terminal, start.is_job = typed.give, pseudo_terminal.is_job()
             if start.in_front:
                 relay.attach(True)
         program = Program(start)
@@ -192,15 +192,15 @@ class Supervisor:
     def _finish_output(self) -> None:
         """All that was written is passed on; what was typed and not read is for the shell: its next command."""
         typed = [stream for stream in self._streams if stream.takes_input and stream.give >= 0]
-        unread = b"".join(terminal.take_unread(stream.give) for stream in typed)
+        unread = b"".join(pseudo_terminal.take_unread(stream.give) for stream in typed)
         for stream in typed:
             stream.close_given()
         if self._relay is not None:
             self._relay.finish()
         for copier in self._copiers:
             copier.join(LAST_OUTPUT_SECONDS)
-        if terminal.is_in_front(0):
-            terminal.type_ahead(0, unread)
+        if pseudo_terminal.is_in_front(0):
+            pseudo_terminal.type_ahead(0, unread)
 
     def give_up(self) -> None:
         """The program could not be started with us beside it: leave nothing in the way of starting it alone."""
@@ -247,7 +247,7 @@ class Supervisor:
 
         for stream in self._streams:
             if stream.takes_input:  # the dead relay may have left the user's terminal raw
-                terminal.set_modes(0, terminal.get_modes(stream.give))
+                pseudo_terminal.set_modes(0, pseudo_terminal.get_modes(stream.give))
             if stream.read >= 0 and stream.kind != "file":
                 copier = threading.Thread(target=copy_plainly, args=(stream,), daemon=True)
                 _, trouble = attempt(copier.start)
@@ -268,7 +268,7 @@ class Supervisor:
 
     def _stop(self, program: Program, number: int) -> None:
         """The program was stopped. By its terminal: it gets it when we have it; else its shell must see us stop."""
-        at_terminal = program.has_session and terminal.is_in_front(0)
+        at_terminal = program.has_session and pseudo_terminal.is_in_front(0)
         if at_terminal and number in (signal.SIGTTIN, signal.SIGTTOU):
             self._move(program)
             program.send(signal.SIGCONT, to_group=True)
@@ -281,7 +281,7 @@ class Supervisor:
 
     def _move(self, program: Program) -> None:
         """Our job came to the foreground of the terminal or left it: so does the program in its own."""
-        in_front = terminal.is_in_front(0)
+        in_front = pseudo_terminal.is_in_front(0)
         if self._relay is not None:
             self._relay.attach(in_front)
         program.move(to_front=in_front)

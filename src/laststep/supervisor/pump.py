@@ -12,9 +12,9 @@ from typing import NoReturn
 
 from laststep.record.console import PIECE_BYTES, ConsoleWriter
 from laststep.supervisor import relay
+from laststep.supervisor.pseudo_terminal import Attachment, copy_size, get_modes, is_in_front
 from laststep.supervisor.signals import ALL, BY_ITSELF, is_stopped
 from laststep.supervisor.streams import Stream, close_all_but
-from laststep.supervisor.terminal import Attachment, copy_size, get_modes, is_in_front
 
 CHUNK = 65536
 TYPED_CHUNK = 4096  # where a key may be waiting: Ctrl-C is not behind a long output

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from laststep.supervisor import terminal
+from laststep.supervisor import pseudo_terminal
 
 
 class Stream:
@@ -100,11 +100,11 @@ def _prepare(stream: Stream, fd: int) -> None:
 
 def _copy_terminal(fd: int, stream: Stream) -> None:
     """The same settings and size. Where it is for output only, the line endings are left for the real one to make."""
-    modes = terminal.get_modes(fd)
+    modes = pseudo_terminal.get_modes(fd)
     if modes is not None and not stream.takes_input:
-        modes[terminal.OUTPUT] &= ~terminal.OPOST
-    terminal.set_modes(stream.give, modes)
-    terminal.copy_size(fd, stream.give)
+        modes[pseudo_terminal.OUTPUT] &= ~pseudo_terminal.OPOST
+    pseudo_terminal.set_modes(stream.give, modes)
+    pseudo_terminal.copy_size(fd, stream.give)
 
 
 def close_all_but(*kept: int) -> None:

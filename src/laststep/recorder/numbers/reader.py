@@ -10,9 +10,9 @@ import time
 
 from laststep.recorder import slices, state
 from laststep.recorder.guard import guard
-from laststep.recorder.numbers.frozen import look_at_frozen
+from laststep.recorder.numbers.gradient_site import Look, Site
 from laststep.recorder.numbers.sentinel import Sentinel
-from laststep.recorder.numbers.site import Look, Site
+from laststep.recorder.numbers.stale_values import look_at_frozen
 
 PROBE = "numerics"
 # Seconds between two looks, at the least: often at first, where most is decided, then more rarely.

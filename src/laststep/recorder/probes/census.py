@@ -55,7 +55,7 @@ class _Taker:
             self._take(now)
 
     def _take(self, now: float) -> None:
-        from laststep.recorder.census import take_census
+        from laststep.recorder.memory_census import take_census
 
         taken = take_census()
         if now >= self._next_collect and not self._is_explained(taken):
@@ -76,7 +76,7 @@ class _Taker:
 
     def _collect(self, now: float) -> int | None:
         """A call that cannot be cut into slices: only where it is short, seldom, and where it decides something."""
-        from laststep.recorder.census import collect
+        from laststep.recorder.memory_census import collect
 
         self._next_collect, self._collect_pause = now + self._collect_pause, self._collect_pause * COLLECT_SLOWER
         return collect()
@@ -98,7 +98,7 @@ def _rises(held: list[int]) -> bool:
 
 
 def _tell(recorder: state.Recorder, taken: dict[str, Any], **more: Any) -> None:
-    from laststep.recorder.owners import putting_line
+    from laststep.recorder.adding_lines import putting_line
 
     for entry in taken["containers"][:12]:
         entry["where"] = putting_line(entry["name"], entry["file"])
@@ -108,7 +108,7 @@ def _tell(recorder: state.Recorder, taken: dict[str, Any], **more: Any) -> None:
 def tell_what_fills_the_card(error: BaseException, frames: Iterable[FrameType]) -> None:
     """A card has no room left: who holds what is on it, before all of it is let go."""
     global _exhausted
-    from laststep.recorder.census import take_census
+    from laststep.recorder.memory_census import take_census
 
     recorder = state.current
     is_card = type(error).__name__ == "ResourceExhaustedError" and "GPU" in str(error)

@@ -14,7 +14,7 @@ from laststep.recorder.describe import describe_fit, describe_model, learning_ra
 from laststep.recorder.frames import handler_of, number, scalars, users_frame, users_place, users_stack
 from laststep.recorder.guard import attempt, guard
 from laststep.recorder.imports import when_imported
-from laststep.recorder.numbers.tallies import bad_values
+from laststep.recorder.numbers.tensor_statistics import bad_values
 from laststep.recorder.patch import after
 
 PROBE = "keras_fit"

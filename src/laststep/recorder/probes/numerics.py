@@ -15,7 +15,13 @@ from typing import Any
 from laststep.recorder import state
 from laststep.recorder.guard import attempt
 from laststep.recorder.imports import when_imported
-from laststep.recorder.numbers.anatomy import (
+from laststep.recorder.numbers.broadcast import find_in_frame, find_in_graph
+from laststep.recorder.numbers.cross_entropy import find_cross_entropy
+from laststep.recorder.numbers.device_sentinel import lay_sentinel
+from laststep.recorder.numbers.exports import is_for_export, remember_function, watch_saving
+from laststep.recorder.numbers.gradient_site import Site, half_square
+from laststep.recorder.numbers.graph import find_risky
+from laststep.recorder.numbers.model_layers import (
     describe_layers,
     describe_optimizer,
     find_model,
@@ -25,16 +31,10 @@ from laststep.recorder.numbers.anatomy import (
     remember_place,
     variable_of,
 )
-from laststep.recorder.numbers.broadcast import find_in_frame, find_in_graph
-from laststep.recorder.numbers.cross_entropy import find_cross_entropy
-from laststep.recorder.numbers.device_sentinel import lay_sentinel
-from laststep.recorder.numbers.exports import is_for_export, remember_function, watch_saving
-from laststep.recorder.numbers.frozen import watch_frozen
-from laststep.recorder.numbers.graph import find_risky
 from laststep.recorder.numbers.reader import Budget, Reader, pace
 from laststep.recorder.numbers.roles import TARGET, describe_loss, guess_roles, is_of_keras, is_target, tensors_of_step
 from laststep.recorder.numbers.sentinel import Answer, Step
-from laststep.recorder.numbers.site import Site, half_square
+from laststep.recorder.numbers.stale_values import watch_frozen
 from laststep.recorder.patch import after, after_new
 from laststep.recorder.probes.hand_loop import OPTIMIZERS, TAPE
 from laststep.recorder.probes.keras_fit import cheap_number

@@ -10,7 +10,7 @@ from typing import Any
 from laststep.recorder import patch, state
 from laststep.recorder.guard import attempt
 from laststep.recorder.imports import when_imported
-from laststep.recorder.numbers.anatomy import path_of
+from laststep.recorder.numbers.model_layers import path_of
 from laststep.recorder.probes.hand_loop import FUNCTION, TAPE
 from laststep.recorder.probes.side_run import TRAINERS, leave
 from laststep.recorder.runtime import is_eager
@@ -43,7 +43,7 @@ def _watch_fit(name: str, module: ModuleType) -> None:
 
 
 def _fit_step(kept: Any, model: Any, args: Any, kwargs: Any) -> Any:
-    from laststep.recorder.numbers.replay import CannotReplay
+    from laststep.recorder.experiments.replay.rerun import CannotReplay
 
     tf = sys.modules["tensorflow"]
     given = args[0] if args else kwargs.get("x")
@@ -94,7 +94,7 @@ def _after_trace(result: Any, *args: Any) -> None:
 
 
 def _function_step(kept: Any, function: Any, args: Any, kwargs: Any) -> Any:
-    from laststep.recorder.numbers.replay import CannotReplay
+    from laststep.recorder.experiments.replay.rerun import CannotReplay
 
     tf = sys.modules["tensorflow"]
     flat = tf.nest.flatten((args, kwargs))
@@ -121,7 +121,7 @@ def _in_order(flat: list[Any], places: list[int], arrays: list[Any]) -> list[Any
 
 
 def _refuse(because: str) -> Any:
-    from laststep.recorder.numbers.replay import CannotReplay
+    from laststep.recorder.experiments.replay.rerun import CannotReplay
 
     raise CannotReplay(because)
 
@@ -136,7 +136,7 @@ def _end(prepare: Any) -> None:
 
 
 def _replay(prepare: Any) -> None:
-    from laststep.recorder.numbers.replay import Kept, step_again
+    from laststep.recorder.experiments.replay.rerun import Kept, step_again
 
     if state.current is not None:
         kept = Kept(state.current.asked["replay"])

@@ -12,7 +12,7 @@ PROBE = "saving"
 
 def install() -> None:
     if state.current is not None and "save" in state.current.asked:
-        from laststep.recorder.saving import Saver
+        from laststep.recorder.saver import Saver
 
         saver = state.current.saver = Saver(state.current)
         state.current.at_beat.append(lambda: _listen(saver))

@@ -17,8 +17,8 @@ from laststep.recorder.imports import when_imported
 
 PROBE = "side_run"
 EXPERIMENTS = {
-    "tune": "laststep.recorder.experiments.tune.experiment",
-    "prove": "laststep.recorder.experiments.prove.experiment",
+    "tune": "laststep.recorder.experiments.tune.tune_experiment",
+    "prove": "laststep.recorder.experiments.prove.prove_experiment",
 }
 TRAINERS = {
     "keras.src.backend.tensorflow.trainer": "TensorFlowTrainer",

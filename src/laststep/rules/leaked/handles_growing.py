@@ -10,7 +10,7 @@ from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.forecast import Point, Trend, trend
 from laststep.analysis.progress import fit_place, measured, no
 from laststep.record.run import Run
-from laststep.recorder.census import HANDLES
+from laststep.recorder.memory_census import HANDLES
 from laststep.rules.rule import Answer, rule
 
 LEAST = {"files": 50, "threads": 40, "processes": 20}

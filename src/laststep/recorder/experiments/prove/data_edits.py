@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from laststep.recorder.experiments.prove.batches import Batch, CannotTry, changed, leaves
+from laststep.recorder.experiments.prove.held_batches import Batch, CannotTry, changed, leaves
 
 SEED = 7
 UNLIKE = 10.0

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from laststep.recorder.experiments.prove.batches import CannotTry
+from laststep.recorder.experiments.prove.held_batches import CannotTry
 
 Undo = Callable[[], None]
 SMALL, SMALLER = 1e-7, 1e-12

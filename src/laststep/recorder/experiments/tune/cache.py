@@ -8,9 +8,9 @@ import time
 from typing import Any
 
 from laststep.recorder.experiments.tune import elements
+from laststep.recorder.experiments.tune.call_text import written
 from laststep.recorder.experiments.tune.calls import Call, rebuild, walk
 from laststep.recorder.experiments.tune.changes import Change, NotTried, ops_of
-from laststep.recorder.experiments.tune.source import written
 
 SAYS = "keep the result in memory"
 WORK = {"map", "filter", "interleave", "flat_map", "from_generator", "padded_batch"}

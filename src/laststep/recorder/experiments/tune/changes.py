@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from laststep.recorder.experiments.tune import elements
+from laststep.recorder.experiments.tune.call_text import function_written, written
 from laststep.recorder.experiments.tune.calls import Call, again, made_by, rebuild, walk
-from laststep.recorder.experiments.tune.source import function_written, written
 from laststep.recorder.frames import Place
 from laststep.recorder.guard import attempt
 

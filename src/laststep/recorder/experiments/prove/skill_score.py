@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from laststep.recorder.experiments.prove.batches import Batch, leaves
+from laststep.recorder.experiments.prove.held_batches import Batch, leaves
 
 MOST_KINDS = 20
 FEWEST = 20  # samples

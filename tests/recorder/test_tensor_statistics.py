@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from laststep.recorder.numbers.tallies import MOST_DISTINCT, Tally, bad_values
+from laststep.recorder.numbers.tensor_statistics import MOST_DISTINCT, Tally, bad_values
 
 
 def told(*batches: object) -> dict[str, object]:

@@ -12,11 +12,11 @@ from typing import Any
 
 from laststep.recorder import state
 from laststep.recorder.guard import attempt
-from laststep.recorder.numbers.anatomy import current_rate
 from laststep.recorder.numbers.dependence import Dependence
-from laststep.recorder.numbers.kept import keep
+from laststep.recorder.numbers.kept_step import keep
+from laststep.recorder.numbers.model_layers import current_rate
 from laststep.recorder.numbers.sentinel import Answer
-from laststep.recorder.numbers.tallies import Tally, bad_values, short
+from laststep.recorder.numbers.tensor_statistics import Tally, bad_values, short
 
 MOST_LAYERS = 100
 MOST_SAMPLES = 600  # of one site: the first ones, then one each while

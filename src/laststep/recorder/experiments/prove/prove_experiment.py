@@ -11,8 +11,8 @@ from typing import Any
 
 from laststep.recorder import state
 from laststep.recorder.experiments.prove import data_edits, edits
-from laststep.recorder.experiments.prove.batches import Batch, CannotTry, sample, take
-from laststep.recorder.experiments.prove.yardstick import are_classes, skill
+from laststep.recorder.experiments.prove.held_batches import Batch, CannotTry, sample, take
+from laststep.recorder.experiments.prove.skill_score import are_classes, skill
 from laststep.recorder.frames import Place
 from laststep.recorder.guard import attempt
 

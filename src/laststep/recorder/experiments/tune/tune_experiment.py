@@ -8,11 +8,11 @@ import time
 from typing import Any
 
 from laststep.recorder import state
-from laststep.recorder.experiments.tune import others
+from laststep.recorder.experiments.tune import other_inputs
 from laststep.recorder.experiments.tune.cache import cache_of
 from laststep.recorder.experiments.tune.calls import Call, is_dataset
 from laststep.recorder.experiments.tune.changes import Change, NotTried, changes_of
-from laststep.recorder.experiments.tune.scale import scaled
+from laststep.recorder.experiments.tune.shuffle_buffer import scaled
 from laststep.recorder.experiments.tune.turns import Fit, Turn
 from laststep.recorder.frames import Place
 from laststep.recorder.guard import attempt
@@ -38,8 +38,8 @@ class Experiment:
         self.round = 0
 
     def run(self) -> None:
-        data = others.shareable(self.fit.asked.get("x"))
-        _tell("side-run", state="began", where=self.where, data=others.kind_of(data), cores=os.cpu_count())
+        data = other_inputs.shareable(self.fit.asked.get("x"))
+        _tell("side-run", state="began", where=self.where, data=other_inputs.kind_of(data), cores=os.cpu_count())
         notes: list[str] = []
         busy = _busy()
         if is_dataset(data):
@@ -47,7 +47,13 @@ class Experiment:
         epoch = self._calibrate(data, bool(notes))
         notes += busy
         self._collect(data, epoch)
-        _tell("side-run", state="trains", whole_epochs=self.fit.whole_epochs, notes=notes, batch=others.batch_of(data))
+        _tell(
+            "side-run",
+            state="trains",
+            whole_epochs=self.fit.whole_epochs,
+            notes=notes,
+            batch=other_inputs.batch_of(data),
+        )
         risky = [name for name, change in self.arms.items() if change.risky]
         usual = [name for name in self.arms if name not in risky]
         left = self.ends - time.time()
@@ -73,7 +79,7 @@ class Experiment:
             cached, trouble = attempt(cache_of, data, (self.ends - time.time()) * SHARE_FOR_CACHE, epochs, steps)
             found.append(NotTried("keep the result in memory", None, trouble) if trouble else cached)
         else:
-            found += others.changes_of(data)
+            found += other_inputs.changes_of(data)
         for change in found:
             if isinstance(change, NotTried):
                 _not_tried(change)
@@ -81,7 +87,7 @@ class Experiment:
                 self._add(change)
         ends = epoch is not None and self.fit.whole_epochs and not self.fit.asked.get("steps_per_epoch")
         length = epoch[1] * self.fit.steps_at_once if epoch is not None and ends else None
-        bound, trouble = attempt(others.bound, self.fit, data, length, BOUND)
+        bound, trouble = attempt(other_inputs.bound, self.fit, data, length, BOUND)
         if bound is not None:
             self._add(bound)
         else:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from laststep.recorder import state
+from laststep.recorder.experiments.replay.origin import Origin, Tracker
 from laststep.recorder.guard import attempt
-from laststep.recorder.numbers.origin import Origin, Tracker
-from laststep.recorder.numbers.tallies import bad_values
+from laststep.recorder.numbers.tensor_statistics import bad_values
 from laststep.recorder.patch import after
 
 
