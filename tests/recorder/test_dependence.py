@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from laststep.recorder.numbers.dependence import ENOUGH, FEWEST, Dependence
+from laststep.recorder.numbers.dependence import ENOUGH, FEWEST, DependenceTest
 
 
 def asked(x: np.ndarray, y: np.ndarray) -> dict[str, object] | None:
-    dependence = Dependence()
+    dependence = DependenceTest()
     for at in range(0, len(x), 50):
         dependence.add({"x": x[at : at + 50], "y": y[at : at + 50]})
     return dependence.ask(at_end=True)
@@ -71,7 +71,7 @@ def test_the_same_row_again_and_again_is_one_row(rng: np.random.Generator) -> No
 
 
 def test_asked_once_when_there_are_enough(rng: np.random.Generator) -> None:
-    dependence = Dependence()
+    dependence = DependenceTest()
     x, y = rng.normal(size=(ENOUGH, 3)), rng.integers(0, 2, ENOUGH)
     dependence.add({"x": x[:-1], "y": y[:-1]})
     assert dependence.ask() is None

@@ -10,8 +10,8 @@ import pytest
 
 from laststep.recorder import slices, state
 from laststep.recorder.numbers import reader as module
-from laststep.recorder.numbers.gradient_site import Site
-from laststep.recorder.numbers.reader import Budget, Reader, pace
+from laststep.recorder.numbers.gradient_site import GradientSite
+from laststep.recorder.numbers.reader import CpuBudget, Reader, pace
 from laststep.recorder.numbers.sentinel import Answer
 
 
@@ -56,9 +56,9 @@ class Variable:
 
 
 @pytest.fixture
-def site(monkeypatch: pytest.MonkeyPatch) -> Site:
+def site(monkeypatch: pytest.MonkeyPatch) -> GradientSite:
     kept = Variable()
-    made = Site(1, ["dense/kernel"], [lambda: kept], [], None)
+    made = GradientSite(1, ["dense/kernel"], [lambda: kept], [], None)
     monkeypatch.setattr(made, "_values", list)
     return made
 
@@ -75,7 +75,7 @@ def numbers(folder: Path) -> list[Any]:
 
 
 def test_a_budget_is_spent_at_once_and_comes_back_slowly(clock: Clock) -> None:
-    budget = Budget(at_once=0.006, share=0.001)
+    budget = CpuBudget(at_once=0.006, share=0.001)
     assert budget.pause == 0.0
     budget.spend(0.005)
     assert budget.pause == 0.0
@@ -89,7 +89,7 @@ def test_a_budget_is_spent_at_once_and_comes_back_slowly(clock: Clock) -> None:
 
 
 def test_looks_get_rarer_and_wait_for_their_budget(clock: Clock) -> None:
-    budget = Budget(0.006, 0.001)
+    budget = CpuBudget(0.006, 0.001)
     assert [pace(looks, budget) for looks in (0, 23, 24, 60, 600)] == [0.02, 0.02, 0.25, 1.0, 5.0]
     budget.spend(0.010)
     assert pace(0, budget) == pytest.approx(4.0)
@@ -97,7 +97,9 @@ def test_looks_get_rarer_and_wait_for_their_budget(clock: Clock) -> None:
     assert pace(0, budget) == module.MOST_PAUSE
 
 
-def test_what_was_read_waits_and_is_taken_in_order(recorder: state.Recorder, site: Site, tmp_path: Path) -> None:
+def test_what_was_read_waits_and_is_taken_in_order(
+    recorder: state.Recorder, site: GradientSite, tmp_path: Path
+) -> None:
     reader, sentinel = Reader(), Sentinel(answer(count=0), answer(count=1), answer(count=2))
     reader.sites.append((site, sentinel))  # type: ignore[arg-type]
     for _ in range(3):
@@ -108,7 +110,9 @@ def test_what_was_read_waits_and_is_taken_in_order(recorder: state.Recorder, sit
     assert numbers(tmp_path) == [1, 2, 3]
 
 
-def test_a_bad_step_is_taken_at_once_with_all_before_it(recorder: state.Recorder, site: Site, tmp_path: Path) -> None:
+def test_a_bad_step_is_taken_at_once_with_all_before_it(
+    recorder: state.Recorder, site: GradientSite, tmp_path: Path
+) -> None:
     reader, sentinel = Reader(), Sentinel(answer(count=0), answer(float("nan"), count=7), answer(count=8))
     reader.sites.append((site, sentinel))  # type: ignore[arg-type]
     for _ in range(3):
@@ -118,7 +122,7 @@ def test_a_bad_step_is_taken_at_once_with_all_before_it(recorder: state.Recorder
     assert sentinel.asked == 1, "after a bad step nothing is asked any more"
 
 
-def test_large_batches_do_not_wait(recorder: state.Recorder, site: Site, tmp_path: Path) -> None:
+def test_large_batches_do_not_wait(recorder: state.Recorder, site: GradientSite, tmp_path: Path) -> None:
     reader, sentinel = Reader(), Sentinel(answer(size=module.MOST_WAITING_BYTES // 8 + 1))
     reader.sites.append((site, sentinel))  # type: ignore[arg-type]
     reader.read()
@@ -133,7 +137,7 @@ def test_tensorflow_is_not_asked_while_no_step_goes_by(clock: Clock) -> None:
     assert reader._has_moved(1)
 
 
-def test_in_a_forked_child_tensorflow_is_not_asked(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_forked_child_tensorflow_is_not_asked(site: GradientSite, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which ends as a program does, and has none of TensorFlow's threads."""
     monkeypatch.setattr(state, "current", None)  # as after a fork
     reader = Reader()
@@ -144,7 +148,7 @@ def test_in_a_forked_child_tensorflow_is_not_asked(site: Site, monkeypatch: pyte
 
 
 def test_at_the_end_all_is_taken_without_rests(
-    recorder: state.Recorder, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    recorder: state.Recorder, site: GradientSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slices, "_rests", True)
     monkeypatch.setattr(slices.time, "sleep", lambda seconds: pytest.fail("it rested"))

@@ -7,11 +7,11 @@ import json
 import numpy as np
 import pytest
 
-from laststep.recorder.numbers.tensor_statistics import MOST_DISTINCT, Tally, bad_values
+from laststep.recorder.numbers.tensor_statistics import MOST_DISTINCT, RunningStatistics, bad_values
 
 
 def told(*batches: object) -> dict[str, object]:
-    tally = Tally()
+    tally = RunningStatistics()
     for batch in batches:
         tally.add(np.asarray(batch))
     json.dumps(tally.tell())

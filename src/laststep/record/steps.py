@@ -106,7 +106,7 @@ class StepWriter:
             os.pwrite(fd, _header(LEVELS), 0)
             self.mapped = filesystem_of(os.path.realpath(path)) in SAFE_TO_MAP
             self._map: Any
-            self._map = _map(fd, size) if self.mapped else _Positioned(fd)
+            self._map = _map(fd, size) if self.mapped else _PositionedFile(fd)
         except BaseException:
             os.close(fd)
             os.unlink(path)  # a half-allocated ring would keep the last free blocks from the program
@@ -184,7 +184,7 @@ def _map(fd: int, size: int) -> mmap.mmap:
             os.close(number)
 
 
-class _Positioned:
+class _PositionedFile:
     """pwrite where mapping is not safe; the identity check keeps us out of a reused descriptor."""
 
     def __init__(self, fd: int) -> None:
@@ -211,25 +211,25 @@ def _header(levels: tuple[tuple[int, int], ...]) -> bytes:
     return head + b"".join(LEVEL.pack(every, slots) for every, slots in levels)
 
 
-class Record(NamedTuple):
+class StepRecord(NamedTuple):
     """What a steps file holds."""
 
     steps: list[Step]
     now: Now | None = None
 
 
-def read_steps(path: Path) -> Record:
+def read_steps(path: Path) -> StepRecord:
     """All whole slots in order of their number, and the last mark."""
     content = read_plain(path, HEADER + sum(slots for _, slots in LEVELS) * SLOT.size)
     if len(content) < HEADER or content[:8] != MAGIC or LEVELS_AT.unpack_from(content)[1] != SLOT.size:
-        return Record([])
+        return StepRecord([])
     body = content[HEADER : HEADER + (len(content) - HEADER) // SLOT.size * SLOT.size]
     found: dict[int, Step] = {}
     for slot in SLOT.iter_unpack(body):
         number = slot[0]
         if number and number == slot[10]:
             found[number] = Step._make(slot[:9])
-    return Record([found[number] for number in sorted(found)], read_now(content))
+    return StepRecord([found[number] for number in sorted(found)], read_now(content))
 
 
 def read_now(content: bytes | mmap.mmap) -> Now | None:

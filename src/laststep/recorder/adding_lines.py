@@ -13,7 +13,7 @@ LOOPS = (ast.For, ast.While, ast.AsyncFor)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-class Put(NamedTuple):
+class Addition(NamedTuple):
     """A line that puts something into what is called by this name."""
 
     name: str
@@ -43,17 +43,17 @@ def _parts(name: str) -> tuple[str, str, str]:
 
 
 @functools.lru_cache(maxsize=4)
-def _puts(file: str) -> list[Put]:
-    found: list[Put] = []
+def _puts(file: str) -> list[Addition]:
+    found: list[Addition] = []
     _search(parse_source(file), "", False, False, found)
     return found
 
 
-def _search(node: ast.AST, in_class: str, in_loop: bool, in_function: bool, found: list[Put]) -> None:
+def _search(node: ast.AST, in_class: str, in_loop: bool, in_function: bool, found: list[Addition]) -> None:
     for child in ast.iter_child_nodes(node):
         for target in _put_by(child):
             name, key = _name_of(target)
-            found.append(Put(name, key, getattr(child, "lineno", 0), in_class, in_loop, in_function))
+            found.append(Addition(name, key, getattr(child, "lineno", 0), in_class, in_loop, in_function))
         if isinstance(child, ast.ClassDef):
             _search(child, child.name, False, False, found)
         elif isinstance(child, FUNCTIONS):

@@ -47,7 +47,7 @@ def take_census(frames: Iterable[FrameType] = ()) -> dict[str, Any]:
     all of them, 50 ms for three million, and what it gives may not be held while other threads run.
     """
     began = time.time()
-    walk = Walk(Slices(MOST_WORK, LONGEST))
+    walk = ObjectWalk(Slices(MOST_WORK, LONGEST))
     walk.run(frames)
     return {
         "rss": resident(),
@@ -95,7 +95,7 @@ def traced_lines(most: int = 5) -> list[dict[str, Any]]:
     return [{**place(file, line), "bytes": size} for (file, line), size in sizes.most_common(most)]
 
 
-class Walk:
+class ObjectWalk:
     """From the globals of the user's modules, the locals of running frames and the callbacks of a fit."""
 
     def __init__(self, slices: Slices) -> None:

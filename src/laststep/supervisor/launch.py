@@ -22,9 +22,9 @@ from laststep.supervisor import pseudo_terminal, streams
 from laststep.supervisor.again import PREVIOUS
 from laststep.supervisor.command import full_command, recorded_environment, why_blind
 from laststep.supervisor.kernel_log import KernelLog
-from laststep.supervisor.program import Program, Start
+from laststep.supervisor.program import Program, ProgramSetup
 from laststep.supervisor.relay import Relay
-from laststep.supervisor.signals import ALL, Arrived, die_of, signal_name, split_status, stop_by, wait_for_signal
+from laststep.supervisor.signals import ALL, ReceivedSignal, die_of, signal_name, split_status, stop_by, wait_for_signal
 
 if TYPE_CHECKING:
     from laststep.supervisor.autopsy import Autopsy
@@ -170,7 +170,7 @@ class Supervisor:
     def _start_program(self, relay: Relay) -> Program:
         given = [stream for stream in self._streams if stream.give >= 0]
         typed = next((stream for stream in given if stream.takes_input), None)
-        start = Start(
+        start = ProgramSetup(
             command=self.command,
             environ=recorded_environment(self.folder, self._asked),
             mask=self._old_mask,
@@ -286,7 +286,7 @@ class Supervisor:
             self._relay.attach(in_front)
         program.move(to_front=in_front)
 
-    def _pass_on(self, program: Program, info: Arrived) -> None:
+    def _pass_on(self, program: Program, info: ReceivedSignal) -> None:
         number = info.si_signo
         from_relay = self._relay is not None and info.si_pid == self._relay.pid
         if self._relay is not None and not from_relay:
@@ -302,7 +302,7 @@ class Supervisor:
         program.send(number, to_group)
 
     @staticmethod
-    def _has_it(program: Program, info: Arrived, to_group: bool) -> bool:
+    def _has_it(program: Program, info: ReceivedSignal, to_group: bool) -> bool:
         """Whether the program got this signal, too."""
         if info.is_kernels and info.si_signo in (signal.SIGWINCH, signal.SIGXCPU):
             return True  # of its own terminal; about our own processor time
@@ -311,7 +311,7 @@ class Supervisor:
         hung_up = info.is_kernels and info.si_signo in (signal.SIGHUP, signal.SIGCONT)
         return hung_up and not program.has_monitor  # it leads a session, as we do: its terminal is hung up, too
 
-    def _note(self, info: Arrived, to_group: bool) -> None:
+    def _note(self, info: ReceivedSignal, to_group: bool) -> None:
         from laststep.supervisor import host
 
         sender = None if info.is_kernels else {"pid": info.si_pid, "name": host.who(info.si_pid)}

@@ -24,7 +24,7 @@ DONE = 0  # in the monitor's reports; all other bytes are signals that stopped t
 
 
 @dataclass
-class Start:
+class ProgramSetup:
     """What the program gets."""
 
     command: list[str]
@@ -44,7 +44,7 @@ class CannotExec(OSError):
 class Program:
     """The running program. Our child is the program itself, or, where it is a shell's job, its monitor."""
 
-    def __init__(self, start: Start) -> None:
+    def __init__(self, start: ProgramSetup) -> None:
         self.has_session = start.terminal >= 0
         self.has_monitor = self.has_session and start.is_job
         self._reports, report = os.pipe()
@@ -103,7 +103,7 @@ def _read_pid(reports: int) -> int:
     return int(PID.unpack(said)[0]) if len(said) == PID.size else 0
 
 
-def _run_child(start: Start, report: int, trouble: int) -> NoReturn:
+def _run_child(start: ProgramSetup, report: int, trouble: int) -> NoReturn:
     try:
         if start.terminal >= 0:
             os.setsid()
@@ -120,7 +120,7 @@ def _run_child(start: Start, report: int, trouble: int) -> NoReturn:
     raise AssertionError
 
 
-def _become(start: Start) -> None:
+def _become(start: ProgramSetup) -> None:
     for fd, ours in start.files.items():
         os.dup2(ours, fd)
     for number in CHANGED_BY_PYTHON:
@@ -142,7 +142,7 @@ class _Monitor:
     Without a parent in its session the kernel takes a program for an orphan, and Ctrl-Z does nothing.
     """
 
-    def __init__(self, start: Start, report: int, trouble: int) -> None:
+    def __init__(self, start: ProgramSetup, report: int, trouble: int) -> None:
         self._supervisor = os.getppid()
         self._terminal = start.terminal
         self._report = report

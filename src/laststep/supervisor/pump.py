@@ -135,7 +135,7 @@ class _Pump:
             self._is_finishing = True
             return
         if word == relay.ATTACH and self._attachment is not None:
-            with _no_stop():
+            with _StopSignalsBlocked():
                 self._attachment.attach()
         elif word in (relay.DETACH, relay.STOPPING, b""):
             self._detach()
@@ -152,7 +152,7 @@ class _Pump:
     def _detach(self) -> None:
         if self._attachment is not None and self._attachment.is_on:
             self._drain()
-            with _no_stop():
+            with _StopSignalsBlocked():
                 self._attachment.detach()
 
     def _drain(self) -> None:
@@ -183,7 +183,7 @@ class _Pump:
             self._detach()
             return b""
         try:
-            with _no_stop():
+            with _StopSignalsBlocked():
                 typed = os.read(0, TYPED_CHUNK)
         except OSError:
             typed = b""
@@ -228,7 +228,7 @@ class _Pump:
     def _close(self, fd: int) -> None:
         stream = self._live.pop(fd)
         if stream is self._keys and self._attachment is not None:
-            with _no_stop():
+            with _StopSignalsBlocked():
                 self._attachment.detach()
             self._keys = None
         stream.close()
@@ -251,7 +251,7 @@ class _Pump:
                 self._console.write(chunk)
 
 
-class _no_stop:
+class _StopSignalsBlocked:
     """Within it, a terminal that belongs to another job stops nobody: it is written to, and not read."""
 
     def __enter__(self) -> None:
@@ -263,7 +263,7 @@ class _no_stop:
 
 def _write_all(fd: int, chunk: bytes) -> bool:
     view = memoryview(chunk)
-    with _no_stop():
+    with _StopSignalsBlocked():
         while view:
             try:
                 view = view[os.write(fd, view) :]

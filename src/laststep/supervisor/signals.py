@@ -14,7 +14,7 @@ CHANGED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # ignored in every Python,
 SI_KERNEL = 0x80  # sent by the kernel itself: Ctrl-C in the terminal, a window that changed its size
 
 
-class Arrived(NamedTuple):
+class ReceivedSignal(NamedTuple):
     """A signal that came, and from whom; where the system does not say (macOS), the sender is 0."""
 
     si_signo: int
@@ -26,15 +26,15 @@ class Arrived(NamedTuple):
         return self.si_code == SI_KERNEL
 
 
-def wait_for_signal(wanted: Iterable[int] = ALL) -> Arrived:
+def wait_for_signal(wanted: Iterable[int] = ALL) -> ReceivedSignal:
     """The next of these blocked signals.
 
     Not sigtimedwait: after a stop and a continue CPython's returns an unfilled siginfo.
     """
     if hasattr(signal, "sigwaitinfo"):
         info = signal.sigwaitinfo(wanted)
-        return Arrived(info.si_signo, info.si_code, info.si_pid)
-    return Arrived(signal.sigwait(wanted))
+        return ReceivedSignal(info.si_signo, info.si_code, info.si_pid)
+    return ReceivedSignal(signal.sigwait(wanted))
 
 
 def signal_name(number: int) -> str:

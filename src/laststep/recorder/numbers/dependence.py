@@ -16,7 +16,7 @@ NEIGHBOURS = 5
 SHUFFLES = 399
 
 
-class Dependence:
+class DependenceTest:
     """Collects rows of inputs and targets; asked once, when there are enough, or at the end."""
 
     def __init__(self) -> None:

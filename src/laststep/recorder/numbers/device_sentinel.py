@@ -13,7 +13,7 @@ from laststep.recorder.numbers.sentinel import (
     NONE,
     Answer,
     Sentinel,
-    Step,
+    TracedStep,
     device_of,
     is_on_host,
     keep_closed,
@@ -23,7 +23,7 @@ from laststep.recorder.numbers.sentinel import (
 MOST_LATCHED = 4 << 20  # bytes of a batch that are copied in each step, under XLA
 
 
-def lay_sentinel(step: Step) -> Sentinel | DeviceSentinel:
+def lay_sentinel(step: TracedStep) -> Sentinel | DeviceSentinel:
     return Sentinel(step) if is_on_host(device_of(step)) else DeviceSentinel(step)
 
 

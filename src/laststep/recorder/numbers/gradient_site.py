@@ -12,11 +12,11 @@ from typing import Any
 
 from laststep.recorder import state
 from laststep.recorder.guard import attempt
-from laststep.recorder.numbers.dependence import Dependence
+from laststep.recorder.numbers.dependence import DependenceTest
 from laststep.recorder.numbers.kept_step import keep
 from laststep.recorder.numbers.model_layers import current_rate
 from laststep.recorder.numbers.sentinel import Answer
-from laststep.recorder.numbers.tensor_statistics import Tally, bad_values, short
+from laststep.recorder.numbers.tensor_statistics import RunningStatistics, bad_values, short
 
 MOST_LAYERS = 100
 MOST_SAMPLES = 600  # of one site: the first ones, then one each while
@@ -26,7 +26,7 @@ MOST_WEIGHTS = 64 << 20  # bytes that are copied to compare weights with those o
 
 
 @dataclass(frozen=True)
-class Look:
+class Measurement:
     """What one step measured of itself, and when."""
 
     step: int
@@ -40,7 +40,7 @@ class Look:
         return sum(values.nbytes for values in (*self.answer.batch.values(), *self.weights))
 
 
-class Site:
+class GradientSite:
     """One place where gradients are taken: its variables, what was seen of them so far."""
 
     def __init__(
@@ -57,8 +57,8 @@ class Site:
         self._missing = [_layer(name) for name in missing]
         self._references = references  # weak: a model that the program lets go of is not kept by us
         self.lively: dict[int, Any] = {}
-        self.tallies: dict[str, Tally] = {}
-        self.dependence = Dependence()
+        self.tallies: dict[str, RunningStatistics] = {}
+        self.dependence = DependenceTest()
         self._weights: list[Any] | None = None
         self._weights_step = 0
         self.looks = self._samples = 0
@@ -75,23 +75,23 @@ class Site:
         stands, self._clock = clock == self._clock, clock
         return 0 if stands or clock < 0 else clock + 1 + self.began
 
-    def look(self, answer: Answer, step: int = 0) -> Look:
+    def look(self, answer: Answer, step: int = 0) -> Measurement:
         """An answer that has just come, with what may be another soon."""
         self.looks += 1
         count = state.current.count if state.current is not None else 0
         number = step or self.number_of(answer.count) or count
         is_due = self.looks <= ALL_WEIGHTS or self.looks % SOME_WEIGHTS == 0 or answer.is_bad
         weights = self._values() if is_due else []
-        return Look(number, answer, time.time(), current_rate(self._optimizer()), weights)
+        return Measurement(number, answer, time.time(), current_rate(self._optimizer()), weights)
 
-    def take(self, look: Look) -> None:
+    def take(self, look: Measurement) -> None:
         """What is made of it: it costs more than the look."""
         loss, norms, batch = look.answer.loss, look.answer.norms, look.answer.batch
         for at, values in look.answer.lively.items():
             known = self.lively.get(at)
             self.lively[at] = values if known is None else _maximum(known, values)
         for name, values in batch.items():
-            self.tallies.setdefault(name, Tally()).add(values)
+            self.tallies.setdefault(name, RunningStatistics()).add(values)
         self.dependence.add(batch)
         bad = not math.isfinite(loss + sum(norms.values()))
         if bad and self._scales_loss and not math.isnan(loss) and not any(map(bad_values, batch.values())):
@@ -112,7 +112,7 @@ class Site:
             state.current.event("dependence", site=self.number, **answer)
         return answer is not None
 
-    def _tell(self, look: Look, bad: bool) -> None:
+    def _tell(self, look: Measurement, bad: bool) -> None:
         recorder = state.current
         self._samples += 1
         if recorder is None or self._samples > MOST_SAMPLES:
@@ -159,7 +159,7 @@ class Site:
     def remember_weights(self, step: int) -> None:
         self._weights, self._weights_step = self._values() or None, step
 
-    def _tell_bad(self, look: Look) -> None:
+    def _tell_bad(self, look: Measurement) -> None:
         recorder, step, answer, norms = state.current, look.step, look.answer, look.answer.norms
         if recorder is None:
             return

@@ -10,7 +10,7 @@ import time
 
 from laststep.recorder import slices, state
 from laststep.recorder.guard import guard
-from laststep.recorder.numbers.gradient_site import Look, Site
+from laststep.recorder.numbers.gradient_site import GradientSite, Measurement
 from laststep.recorder.numbers.sentinel import Sentinel
 from laststep.recorder.numbers.stale_values import look_at_frozen
 
@@ -24,7 +24,7 @@ MOST_REMEMBERED = 24
 LEAVE = 1.0
 
 
-class Budget:
+class CpuBudget:
     """Processor time that may be spent: so much at once, and over time a share of one core."""
 
     def __init__(self, at_once: float, share: float) -> None:
@@ -42,7 +42,7 @@ class Budget:
         return max(0.0, -self._left / self._share - (time.monotonic() - self._then))
 
 
-def pace(looks: int, budget: Budget) -> float:
+def pace(looks: int, budget: CpuBudget) -> float:
     """Seconds until the next look, after so many."""
     least = next(least for count, least in PACES if looks < count)
     return min(max(least, budget.pause), MOST_PAUSE)
@@ -52,21 +52,21 @@ class Reader:
     """All sentinels of the process. Under XLA reading waits for the step to end, so the thread is its own."""
 
     def __init__(self) -> None:
-        self.sites: list[tuple[Site, Sentinel]] = []
+        self.sites: list[tuple[GradientSite, Sentinel]] = []
         self.lock = _thread.allocate_lock()
         self._stop = _thread.allocate_lock()
-        self._waiting: list[tuple[Site, Look]] = []
-        self._remembered: list[Site] = []
+        self._waiting: list[tuple[GradientSite, Measurement]] = []
+        self._remembered: list[GradientSite] = []
         self._reads = 0  # that found an answer, since the last sentinel came
         self._steps, self._read_anyway = 0, time.monotonic() + READ_ANYWAY
-        self._for_reading, self._for_work = Budget(0.006, 0.001), Budget(0.001, 0.001)
+        self._for_reading, self._for_work = CpuBudget(0.006, 0.001), CpuBudget(0.001, 0.001)
 
-    def add(self, site: Site, sentinel: Sentinel) -> None:
+    def add(self, site: GradientSite, sentinel: Sentinel) -> None:
         self.sites.append((site, sentinel))
         self._reads = 0
         self.remember(site)
 
-    def remember(self, site: Site) -> None:
+    def remember(self, site: GradientSite) -> None:
         """What takes long to find out of a site's data is done here; also for one of an eager loop."""
         self._remembered = [*self._remembered, site][-MOST_REMEMBERED:]
         if not self._stop.locked():
@@ -109,7 +109,7 @@ class Reader:
         self._reads += found
         look_at_frozen()
 
-    def _read_one(self, site: Site, sentinel: Sentinel) -> bool:
+    def _read_one(self, site: GradientSite, sentinel: Sentinel) -> bool:
         """A bad step is looked at now: it may be the last one."""
         answers = sentinel.collect()
         self._waiting += [(site, site.look(answer)) for answer in answers]

@@ -38,7 +38,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Step:
+class TracedStep:
     """What a sentinel is laid into: the place where gradients are taken, as it is being traced."""
 
     variables: list[Any]
@@ -61,7 +61,7 @@ class Sentinel:
     counts_itself = False  # its answers say the optimizer's count
     _read_a_bad_one = False
 
-    def __init__(self, step: Step) -> None:
+    def __init__(self, step: TracedStep) -> None:
         tf = sys.modules["tensorflow"]
         self._step = step
         self.device = device_of(step)
@@ -234,7 +234,7 @@ class Sentinel:
         return 0
 
 
-def device_of(step: Step) -> str:
+def device_of(step: TracedStep) -> str:
     """Where the first kernel lies, and so where its gradient is made: CPU:0, GPU:0 …; "" where it can't be known."""
     tf = sys.modules["tensorflow"]
     kernels = [v for v, grad in zip(step.variables, step.grads, strict=True) if _is_kernel(tf, grad)]

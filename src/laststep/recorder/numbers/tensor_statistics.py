@@ -11,7 +11,7 @@ MOST_DISTINCT = 64
 MOST_COLUMNS = 256
 
 
-class Tally:
+class RunningStatistics:
     """Range, mean, spread, what is not finite, distinct values, sums of rows, the scale of each column."""
 
     def __init__(self) -> None:

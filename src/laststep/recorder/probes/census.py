@@ -25,10 +25,10 @@ MOST_EXHAUSTED = 3  # a program may catch the error and go on
 
 def install() -> None:
     if state.current is not None:
-        state.current.at_beat.append(_Taker(state.current).beat)
+        state.current.at_beat.append(_CensusTaker(state.current).beat)
 
 
-class _Taker:
+class _CensusTaker:
     """Costs nothing but a look at a few bytes until it is asked."""
 
     def __init__(self, recorder: state.Recorder) -> None:

@@ -19,7 +19,7 @@ from laststep.recorder.numbers.broadcast import find_in_frame, find_in_graph
 from laststep.recorder.numbers.cross_entropy import find_cross_entropy
 from laststep.recorder.numbers.device_sentinel import lay_sentinel
 from laststep.recorder.numbers.exports import is_for_export, remember_function, watch_saving
-from laststep.recorder.numbers.gradient_site import Site, half_square
+from laststep.recorder.numbers.gradient_site import GradientSite, half_square
 from laststep.recorder.numbers.graph import find_risky
 from laststep.recorder.numbers.model_layers import (
     describe_layers,
@@ -31,9 +31,9 @@ from laststep.recorder.numbers.model_layers import (
     remember_place,
     variable_of,
 )
-from laststep.recorder.numbers.reader import Budget, Reader, pace
+from laststep.recorder.numbers.reader import CpuBudget, Reader, pace
 from laststep.recorder.numbers.roles import TARGET, describe_loss, guess_roles, is_of_keras, is_target, tensors_of_step
-from laststep.recorder.numbers.sentinel import Answer, Step
+from laststep.recorder.numbers.sentinel import Answer, TracedStep
 from laststep.recorder.numbers.stale_values import watch_frozen
 from laststep.recorder.patch import after, after_new
 from laststep.recorder.probes.hand_loop import OPTIMIZERS, TAPE
@@ -49,8 +49,8 @@ MOST_SITES = 24
 MOST_EAGER = 1 << 16  # numbers that are summed up in each eager step
 
 reader = Reader()
-_for_eager = Budget(0.006, 0.003)
-_eager: dict[tuple[int, ...], Site] = {}
+_for_eager = CpuBudget(0.006, 0.003)
+_eager: dict[tuple[int, ...], GradientSite] = {}
 _losses: list[dict[str, Any]] = []  # of the step that is being traced, or looked at
 _optimizers: set[int] = set()  # that were told
 _count = 0
@@ -119,12 +119,12 @@ def _gradient(result: Any, tape: Any, target: Any, sources: Any, *args: Any, **k
     if not variables or any(variable is None for variable in variables) or len(variables) != len(grads):
         return  # a gradient by something else than weights: a penalty, an attack
     frame = sys._getframe(3)  # the caller: our hook · the guard · the wrapper
-    taken = _Taken(frame, names_of(given), variables, grads, target, losses, _unasked(tape, variables))
+    taken = _GradientCall(frame, names_of(given), variables, grads, target, losses, _unasked(tape, variables))
     (_look_eagerly if eager else _lay)(recorder, taken)
 
 
 @dataclass(frozen=True)
-class _Taken:
+class _GradientCall:
     """Gradients that were just taken: by whom, of what, by which variables."""
 
     frame: FrameType
@@ -149,7 +149,7 @@ def _unasked(tape: Any, variables: list[Any]) -> list[Any]:
     return [held for held in tape.watched_variables() if id(held) not in asked and held.dtype.is_floating]
 
 
-def _lay(recorder: state.Recorder, taken: _Taken) -> None:
+def _lay(recorder: state.Recorder, taken: _GradientCall) -> None:
     tf = sys.modules["tensorflow"]
     graph = tf.compat.v1.get_default_graph()
     if len(reader.sites) >= MOST_SITES or not trains_alone() or is_for_export(taken.frame):
@@ -161,7 +161,7 @@ def _lay(recorder: state.Recorder, taken: _Taken) -> None:
     clock = variable_of(getattr(taken.optimizer, "iterations", None))
     scales_loss = getattr(taken.optimizer, "inner_optimizer", None) is not None
     keras_own = is_of_keras(taken.frame)
-    sentinel = lay_sentinel(Step(taken.variables, taken.grads, taken.loss, batch, clock, scales_loss, keras_own))
+    sentinel = lay_sentinel(TracedStep(taken.variables, taken.grads, taken.loss, batch, clock, scales_loss, keras_own))
     met, _ = attempt(find_in_graph, taken.loss)
     risky, _ = attempt(find_risky, taken.loss)
     site = _new_site(recorder, taken, losses, list(given), broadcast=met, risky=risky)
@@ -199,8 +199,8 @@ def _two(given: Sequence[str]) -> list[str]:
 
 
 def _new_site(
-    recorder: state.Recorder, taken: _Taken, losses: list[dict[str, Any]], given: Sequence[str], **seen: Any
-) -> Site:
+    recorder: state.Recorder, taken: _GradientCall, losses: list[dict[str, Any]], given: Sequence[str], **seen: Any
+) -> GradientSite:
     global _count
     _count = number = _count + 1
     names, variables = taken.names, taken.variables
@@ -218,7 +218,7 @@ def _new_site(
         losses=[loss["told"] for loss in losses[:8]], model=describe_layers(taken.model),
         optimizer=describe_optimizer(taken.optimizer, taken.frame), **seen,
     )  # fmt: skip
-    return Site(number, names, [weakref.ref(variable) for variable in variables], missing, taken.optimizer)
+    return GradientSite(number, names, [weakref.ref(variable) for variable in variables], missing, taken.optimizer)
 
 
 def _is_due(loss: Any, grads: list[Any]) -> bool:
@@ -242,7 +242,7 @@ def _on_cpu(tensor: Any) -> bool:
     return type(tensor).__name__ == "EagerTensor" and tensor.device.endswith("CPU:0")
 
 
-def _look_eagerly(recorder: state.Recorder, taken: _Taken) -> None:
+def _look_eagerly(recorder: state.Recorder, taken: _GradientCall) -> None:
     global _looks, _next_eager
     if not _on_cpu(taken.loss) or not trains_alone():
         _next_eager = math.inf

@@ -136,8 +136,8 @@ def _end(prepare: Any) -> None:
 
 
 def _replay(prepare: Any) -> None:
-    from laststep.recorder.experiments.replay.rerun import Kept, step_again
+    from laststep.recorder.experiments.replay.rerun import KeptStep, step_again
 
     if state.current is not None:
-        kept = Kept(state.current.asked["replay"])
+        kept = KeptStep(state.current.asked["replay"])
         step_again(kept, prepare(kept))

@@ -16,9 +16,9 @@ from laststep.recorder.guard import guard
 from laststep.recorder.imports import when_imported
 
 PROBE = "side_run"
-EXPERIMENTS = {
-    "tune": "laststep.recorder.experiments.tune.tune_experiment",
-    "prove": "laststep.recorder.experiments.prove.prove_experiment",
+EXPERIMENTS = {  # by the verb of the command: module and class
+    "tune": ("laststep.recorder.experiments.tune.tune_experiment", "TuneExperiment"),
+    "prove": ("laststep.recorder.experiments.prove.prove_experiment", "ProveExperiment"),
 }
 TRAINERS = {
     "keras.src.backend.tensorflow.trainer": "TensorFlowTrainer",
@@ -48,7 +48,8 @@ def install() -> None:
 
 
 def _watch(name: str, verb: str, ends: float, module: ModuleType) -> None:
-    experiment = importlib.import_module(EXPERIMENTS[verb]).Experiment
+    module_name, class_name = EXPERIMENTS[verb]
+    experiment = getattr(importlib.import_module(module_name), class_name)
     kind = getattr(module, name)
     original = kind.fit
 

@@ -26,10 +26,10 @@ def _watch(name: str, module: ModuleType) -> None:
     owner = getattr(module, name)
     if "stop_training" in vars(owner):
         raise RuntimeError(f"{module.__name__}.{name} defines stop_training itself")
-    replace(PROBE, owner, "stop_training", _Watched())
+    replace(PROBE, owner, "stop_training", _StopTrainingDescriptor())
 
 
-class _Watched:
+class _StopTrainingDescriptor:
     """A data descriptor that keeps the value where Keras would: in the model's own __dict__."""
 
     def __get__(self, model: Any, kind: type | None = None) -> Any:

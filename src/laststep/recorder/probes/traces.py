@@ -70,7 +70,7 @@ def _hidden() -> Any:
     return Hidden()
 
 
-class _Trace:
+class _OpenTrace:
     """One trace going on; it holds nothing of the host."""
 
     def __init__(self, code: Any, changed: list[list[str]]) -> None:
@@ -81,13 +81,13 @@ class _Trace:
         self.phase = state.current.phase if state.current is not None else 0
 
 
-def _begin(args: tuple[Any, ...]) -> _Trace | None:
+def _begin(args: tuple[Any, ...]) -> _OpenTrace | None:
     global _depth
     if state.current is None:
         return None
     function_type, _, _, options = args[:4]
     changed, _ = attempt(_what_changed, function_type, options.function_cache)
-    trace = _Trace(getattr(_innermost(options.python_function), "__code__", None), changed or [])
+    trace = _OpenTrace(getattr(_innermost(options.python_function), "__code__", None), changed or [])
     attempt(before_trace, options.attributes)
     _depth += 1
     if trace.outermost:
@@ -102,7 +102,7 @@ def _innermost(function: Any) -> Any:
     return function
 
 
-def _leave(trace: _Trace | None) -> None:
+def _leave(trace: _OpenTrace | None) -> None:
     global _depth
     if trace is None:
         return
@@ -117,7 +117,7 @@ def _note_graph(function: Any) -> None:
         state.current.graphs.add(function.graph)
 
 
-def _tell(trace: _Trace | None, frame: Any) -> None:
+def _tell(trace: _OpenTrace | None, frame: Any) -> None:
     recorder = state.current
     if trace is None or recorder is None or not trace.outermost or trace.code is None:
         return

@@ -30,7 +30,7 @@ def install() -> None:
     recorder = state.current
     if recorder is None or not any(verb in recorder.asked for verb in SIDE_RUNS):
         return
-    keeper = Keeper(recorder.folder, time.time())
+    keeper = WriteRedirect(recorder.folder, time.time())
     plain = builtins.open
     for owner in (builtins, io):
         patch.replace(PROBE, owner, "open", keeper.opening(plain))
@@ -40,7 +40,7 @@ def install() -> None:
     when_imported(PROBE, SUMMARIES, keeper.watch_summaries)
 
 
-class Keeper:
+class WriteRedirect:
     """Knows which paths are the user's: all but those in the temporary folder that this very process made."""
 
     def __init__(self, folder: str, began: float) -> None:

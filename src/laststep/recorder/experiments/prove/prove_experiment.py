@@ -25,7 +25,7 @@ MOST_STEPS, FEWEST_STEPS = 20_000, 200
 MARGIN = 1.5  # times the steps after which the trouble showed
 
 
-class Experiment:
+class ProveExperiment:
     """One program, one fit, two arms."""
 
     def __init__(self, original: Any, model: Any, args: Any, kwargs: Any, where: Place | None, ends: float) -> None:
@@ -73,7 +73,7 @@ class Experiment:
 class Arm:
     """One way to train: an optimizer and a traced step of its own, on weights that are shared and put back."""
 
-    def __init__(self, whole: Experiment, trial: dict[str, Any], batches: list[Batch], start: list[Any]) -> None:
+    def __init__(self, whole: ProveExperiment, trial: dict[str, Any], batches: list[Batch], start: list[Any]) -> None:
         self.model, self.trial, self.start = whole.model, trial, start
         self.batches = data_edits.change_data(self.model, batches, trial)
         self.sample = sample(self.batches)

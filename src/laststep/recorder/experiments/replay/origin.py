@@ -16,7 +16,7 @@ BACKWARD = "_gradient_function"  # of TensorFlow's tape: its frame names the ope
 UPDATE = ("apply_gradients", "apply", "update_step")
 
 
-class Origin:
+class NonFiniteOrigin:
     """An operation with finite inputs and an output that is not: what, where, in which layer, for which samples."""
 
     def __init__(self, told: dict[str, Any]) -> None:
@@ -28,9 +28,9 @@ class Tracker:
 
     def __init__(self, rows: int) -> None:
         self._rows = rows  # how many samples the batch has
-        self._bad: dict[int, tuple[Any, Origin]] = {}  # the tensor too: its id is not free while it is held
+        self._bad: dict[int, tuple[Any, NonFiniteOrigin]] = {}  # the tensor too: its id is not free while it is held
         self._lines: dict[str, list[Any]] = {}  # by the kind of operation: where the program uses it
-        self.origins: list[Origin] = []
+        self.origins: list[NonFiniteOrigin] = []
         self.edges: dict[tuple[str, str], dict[str, Any]] = {}
         self.operations = 0
 
@@ -73,10 +73,12 @@ class Tracker:
             if known is None or nearest < known["nearest"]:
                 self.edges[kind, str(where)] = {"operation": kind, "where": where, "nearest": nearest}
 
-    def origin_of(self, tensors: Any) -> Origin | None:
+    def origin_of(self, tensors: Any) -> NonFiniteOrigin | None:
         return next((self._bad[id(tensor)][1] for tensor in tensors if id(tensor) in self._bad), None)
 
-    def _new(self, kind: str, inputs: Any, output: Any, frame: FrameType, where: Any, backward: str | None) -> Origin:
+    def _new(
+        self, kind: str, inputs: Any, output: Any, frame: FrameType, where: Any, backward: str | None
+    ) -> NonFiniteOrigin:
         lines = self._lines.get(backward, []) if backward else []
         told = {
             "operation": kind,
@@ -86,7 +88,7 @@ class Tracker:
             "layer": _layer(frame),
             **_numbers(inputs, output, self._rows),
         }
-        origin = Origin(told)
+        origin = NonFiniteOrigin(told)
         if len(self.origins) < MOST_ORIGINS:
             self.origins.append(origin)
         return origin

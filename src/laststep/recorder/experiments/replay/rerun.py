@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from laststep.recorder import state
-from laststep.recorder.experiments.replay.origin import Origin, Tracker
+from laststep.recorder.experiments.replay.origin import NonFiniteOrigin, Tracker
 from laststep.recorder.guard import attempt
 from laststep.recorder.numbers.tensor_statistics import bad_values
 from laststep.recorder.patch import after
@@ -17,7 +17,7 @@ class CannotReplay(Exception):
     """Said to the user in one line."""
 
 
-class Kept:
+class KeptStep:
     """What was kept of the step: arrays by role, weights by name."""
 
     def __init__(self, path: str) -> None:
@@ -47,7 +47,7 @@ class Kept:
         return len(pairs)
 
 
-def step_again(kept: Kept, step: Callable[[], Any]) -> None:
+def step_again(kept: KeptStep, step: Callable[[], Any]) -> None:
     """Runs it and tells what came of it; whatever the step raises is told, too."""
     recorder = state.current
     tf = sys.modules["tensorflow"]
@@ -74,7 +74,7 @@ def step_again(kept: Kept, step: Callable[[], Any]) -> None:
         recorder.event("replayed", **told)
 
 
-def _last(origins: list[Origin]) -> Origin | None:
+def _last(origins: list[NonFiniteOrigin]) -> NonFiniteOrigin | None:
     """What reached neither the loss nor a gradient can only have been in the update."""
     updates = [origin for origin in origins if origin.told["phase"] == "update"]
     return updates[0] if updates else None

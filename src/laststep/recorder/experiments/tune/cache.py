@@ -10,7 +10,7 @@ from typing import Any
 from laststep.recorder.experiments.tune import elements
 from laststep.recorder.experiments.tune.call_text import written
 from laststep.recorder.experiments.tune.calls import Call, rebuild, walk
-from laststep.recorder.experiments.tune.changes import Change, NotTried, ops_of
+from laststep.recorder.experiments.tune.changes import PipelineChange, SkippedChange, ops_of
 
 SAYS = "keep the result in memory"
 WORK = {"map", "filter", "interleave", "flat_map", "from_generator", "padded_batch"}
@@ -22,24 +22,24 @@ SHARE_OF_MEMORY = 0.5
 OVER_AND_OVER = 10**6  # not for ever: Keras refuses data without an end where it is not told how many steps to take
 
 
-def cache_of(dataset: Any, seconds: float, epochs: int, steps: int | None) -> Change | NotTried | None:
+def cache_of(dataset: Any, seconds: float, epochs: int, steps: int | None) -> PipelineChange | SkippedChange | None:
     """A cache behind the last work that gives the same each time; filled here, for up to so many seconds.
 
     `epochs` and `steps` (per epoch, where given) are what the program asked of fit.
     """
     call, because = _place(dataset)
     if call is None:
-        return NotTried(SAYS, None, because) if because else None
+        return SkippedChange(SAYS, None, because) if because else None
     if _once_at_most(dataset, call, epochs, steps):
-        return NotTried(SAYS, call, "this fit goes through the data once at most")
+        return SkippedChange(SAYS, call, "this fit goes through the data once at most")
     if not elements.same(call.dataset, call.dataset, LOOKED_AT):
-        return NotTried(SAYS, call, "its result was not the same twice")
+        return SkippedChange(SAYS, call, "its result was not the same twice")
     count, held = int(call.dataset.cardinality().numpy()), _mean_size(call.dataset)
     if count == -1:
-        return NotTried(SAYS, call, "this data never ends")
+        return SkippedChange(SAYS, call, "this data never ends")
     room = _available_memory() * SHARE_OF_MEMORY
     if count * held > room:
-        return NotTried(SAYS, call, f"it would need about {_gb(count * held)} of memory, {_gb(2 * room)} are free")
+        return SkippedChange(SAYS, call, f"it would need about {_gb(count * held)} of memory, {_gb(2 * room)} are free")
     return _filled(dataset, call, seconds, room)
 
 
@@ -85,13 +85,13 @@ def _changes_each_time(call: Call) -> str:
     return ""
 
 
-def _filled(dataset: Any, call: Call, seconds: float, room: float) -> Change | NotTried:
+def _filled(dataset: Any, call: Call, seconds: float, room: float) -> PipelineChange | SkippedChange:
     """Filled with everything where there is time, otherwise with the first part, over and over."""
     cached = call.dataset.cache()
     total: float
     count, total, complete = _fill(cached, seconds, room)
     if total > room:
-        return NotTried(SAYS, call, f"it holds more than {_gb(room)}")
+        return SkippedChange(SAYS, call, f"it holds more than {_gb(room)}")
     mean = total / max(count, 1)
     if not complete:
         cached = call.dataset.take(count).cache().repeat(OVER_AND_OVER)
@@ -100,7 +100,9 @@ def _filled(dataset: Any, call: Call, seconds: float, room: float) -> Change | N
         total = known * mean if known > 0 else 0
     size = f"needs about {_gb(total)} of memory" if total else "its whole size is not known: look at the memory"
     data = rebuild(dataset, call, lambda _: cached)
-    return Change(SAYS, call, f"{written(call)}.cache()", data, f"{size}; from the second pass over the data on")
+    return PipelineChange(
+        SAYS, call, f"{written(call)}.cache()", data, f"{size}; from the second pass over the data on"
+    )
 
 
 def _fill(cached: Any, seconds: float, room: float) -> tuple[int, int, bool]:

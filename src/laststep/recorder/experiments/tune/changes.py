@@ -22,7 +22,7 @@ OTHER_ORDER = "examples come in another order"
 
 
 @dataclass
-class Change:
+class PipelineChange:
     """One edit: how it would be written, where, and the data that fit gets then."""
 
     says: str
@@ -36,7 +36,7 @@ class Change:
 
 
 @dataclass
-class NotTried:
+class SkippedChange:
     """A change that people would think of, and why it is not tried here."""
 
     says: str
@@ -44,41 +44,41 @@ class NotTried:
     because: str
 
 
-def changes_of(dataset: Any) -> Iterator[Change | NotTried]:
+def changes_of(dataset: Any) -> Iterator[PipelineChange | SkippedChange]:
     """Everything to try on this dataset, the cache apart (it has to be filled first)."""
     for call in walk(dataset):
         for look in (_parallel_map, _parallel_files, _whole_batches):
             found, trouble = attempt(look, dataset, call)
             if trouble:
-                yield NotTried(SAYS[look.__name__], call, f"it could not be built ({trouble})")
+                yield SkippedChange(SAYS[look.__name__], call, f"it could not be built ({trouble})")
             elif found is not None:
                 yield found
     yield from _prefetch(dataset)
 
 
-def _parallel_map(dataset: Any, call: Call) -> Change | NotTried | None:
+def _parallel_map(dataset: Any, call: Call) -> PipelineChange | SkippedChange | None:
     if call.method != "map" or call.argument("num_parallel_calls", 2) not in NONE_OR_ONE:
         return None
     says = SAYS["_parallel_map"]
     by_itself = call.argument("num_parallel_calls", 2) is None and _optimized(dataset, "map_parallelization")
     if by_itself and not is_stateful(call):
-        return NotTried(says, call, "TensorFlow does it by itself: no Python and nothing random in this map")
+        return SkippedChange(says, call, "TensorFlow does it by itself: no Python and nothing random in this map")
     code = written(call, f"num_parallel_calls={AUTO}", without="num_parallel_calls")
-    return Change(says, call, code, rebuild(dataset, call, _with(num_parallel_calls=AUTOTUNE)))
+    return PipelineChange(says, call, code, rebuild(dataset, call, _with(num_parallel_calls=AUTOTUNE)))
 
 
-def _parallel_files(dataset: Any, call: Call) -> Change | None:
+def _parallel_files(dataset: Any, call: Call) -> PipelineChange | None:
     says = SAYS["_parallel_files"]
     if call.method == "interleave" and call.argument("num_parallel_calls", 4) in NONE_OR_ONE:
         code = written(call, f"num_parallel_calls={AUTO}", without="num_parallel_calls")
-        return Change(says, call, code, rebuild(dataset, call, _with(num_parallel_calls=AUTOTUNE)))
+        return PipelineChange(says, call, code, rebuild(dataset, call, _with(num_parallel_calls=AUTOTUNE)))
     if call.method == "flat_map" and _count(call.input) != 1:
         code = written(call, f"num_parallel_calls={AUTO}").replace(".flat_map(", ".interleave(")
         data = rebuild(dataset, call, lambda call: call.args[0].interleave(*call.args[1:], num_parallel_calls=AUTOTUNE))
-        return Change(says, call, code, data, OTHER_ORDER)
+        return PipelineChange(says, call, code, data, OTHER_ORDER)
     if call.method.endswith("Dataset") and call.argument("num_parallel_reads", 3) in NONE_OR_ONE and _many_files(call):
         code = written(call, f"num_parallel_reads={AUTO}", without="num_parallel_reads")
-        return Change(says, call, code, rebuild(dataset, call, _with(num_parallel_reads=AUTOTUNE)), OTHER_ORDER)
+        return PipelineChange(says, call, code, rebuild(dataset, call, _with(num_parallel_reads=AUTOTUNE)), OTHER_ORDER)
     return None
 
 
@@ -87,20 +87,20 @@ def _many_files(call: Call) -> bool:
     return not isinstance(files, (str, bytes)) and (not hasattr(files, "__len__") or len(files) > 1)
 
 
-def _whole_batches(dataset: Any, call: Call) -> Change | NotTried | None:
+def _whole_batches(dataset: Any, call: Call) -> PipelineChange | SkippedChange | None:
     """map, then batch: the other way round, the function vectorised."""
     mapped = made_by(call.input) if call.method == "batch" else None
     if mapped is None or mapped.method != "map":
         return None
     says = SAYS["_whole_batches"]
     if ops_of(mapped) & PYTHON:
-        return NotTried(says, mapped, "Python in the map takes one example at a time")
+        return SkippedChange(says, mapped, "Python in the map takes one example at a time")
     data, trouble = attempt(rebuild, dataset, call, lambda call: _vectorised(mapped, call))
     if data is None:
-        return NotTried(says, mapped, f"TensorFlow can't vectorise this function ({_short(trouble)})")
+        return SkippedChange(says, mapped, f"TensorFlow can't vectorise this function ({_short(trouble)})")
     if not is_stateful(mapped) and not _same_numbers(mapped, call):
-        return NotTried(says, mapped, "the vectorised function gives other numbers")
-    return Change(says, mapped, _vectorised_code(mapped, call), data, "instead of map, then batch")
+        return SkippedChange(says, mapped, "the vectorised function gives other numbers")
+    return PipelineChange(says, mapped, _vectorised_code(mapped, call), data, "instead of map, then batch")
 
 
 def _same_numbers(mapped: Call, batch: Call) -> bool:
@@ -133,15 +133,15 @@ def _vectorised_code(mapped: Call, batch: Call) -> str:
     return f"{written(batch)}.map(lambda *x: tf.vectorized_map(lambda e: {function}(*e), x))"
 
 
-def _prefetch(dataset: Any) -> Iterator[Change | NotTried]:
+def _prefetch(dataset: Any) -> Iterator[PipelineChange | SkippedChange]:
     last = made_by(dataset)
     if last is not None and last.method == "prefetch":
         return
     says = "fetch the next batch meanwhile"
     if _optimized(dataset, "inject_prefetch"):
-        yield NotTried(says, last, "TensorFlow adds a prefetch at the end by itself")
+        yield SkippedChange(says, last, "TensorFlow adds a prefetch at the end by itself")
     else:
-        yield Change(says, last, f".prefetch({AUTO})", dataset.prefetch(AUTOTUNE))
+        yield PipelineChange(says, last, f".prefetch({AUTO})", dataset.prefetch(AUTOTUNE))
 
 
 def _optimized(dataset: Any, name: str) -> bool:

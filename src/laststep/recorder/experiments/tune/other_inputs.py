@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from laststep.recorder.experiments.tune.calls import is_dataset, walk
-from laststep.recorder.experiments.tune.changes import Change, NotTried
-from laststep.recorder.experiments.tune.turns import Fit
+from laststep.recorder.experiments.tune.changes import PipelineChange, SkippedChange
+from laststep.recorder.experiments.tune.turns import RepeatedFit
 
 MANY = 10**7
 ALONE = {"y": None, "batch_size": None, "sample_weight": None, "shuffle": None}  # what only arrays are given
@@ -22,7 +22,7 @@ def kind_of(data: Any) -> str:
         return "generator in tf.data" if any(call.method == "from_generator" for call in walk(data)) else "tf.data"
     if is_py_dataset(data):
         return "PyDataset"
-    return "generator" if isinstance(data, Turnstile) else "arrays"
+    return "generator" if isinstance(data, SharedGenerator) else "arrays"
 
 
 def is_py_dataset(data: Any) -> bool:
@@ -38,10 +38,10 @@ def batch_of(data: Any) -> int | None:
 
 def shareable(data: Any) -> Any:
     """A plain generator, to be given to one fit after the other: the last one's thread may still be inside it."""
-    return Turnstile(data) if hasattr(data, "__next__") else data
+    return SharedGenerator(data) if hasattr(data, "__next__") else data
 
 
-class Turnstile:
+class SharedGenerator:
     """Each fit gets a generator of its own; one at a time gets through to the program's."""
 
     def __init__(self, source: Any) -> None:
@@ -57,14 +57,16 @@ class Turnstile:
             yield element
 
 
-def changes_of(data: Any) -> Iterator[Change | NotTried]:
+def changes_of(data: Any) -> Iterator[PipelineChange | SkippedChange]:
     if is_py_dataset(data):
         yield from _workers(data)
-    elif isinstance(data, Turnstile):
-        yield NotTried("run it in parallel", None, "a plain Python generator gives its batches one after the other")
+    elif isinstance(data, SharedGenerator):
+        yield SkippedChange(
+            "run it in parallel", None, "a plain Python generator gives its batches one after the other"
+        )
 
 
-def _workers(data: Any) -> Iterator[Change]:
+def _workers(data: Any) -> Iterator[PipelineChange]:
     """More threads, and then processes, which may hang in a fork: they come last."""
     count = min(max(2, os.cpu_count() or 2), 8)
     name = type(data).__name__
@@ -77,20 +79,20 @@ def _workers(data: Any) -> Iterator[Change]:
         changed.workers, changed.use_multiprocessing = count, processes
         says = f"{count} {'processes' if processes else 'threads'} make batches"
         more = ", use_multiprocessing=True" if processes else ""
-        yield Change(says, None, f"{name}(…, workers={count}{more})", changed, where=where, risky=processes)
+        yield PipelineChange(says, None, f"{name}(…, workers={count}{more})", changed, where=where, risky=processes)
 
 
-def bound(fit: Fit, data: Any, steps: int | None, says: str) -> Change:
+def bound(fit: RepeatedFit, data: Any, steps: int | None, says: str) -> PipelineChange:
     """If the data came for nothing: the first batch, held in memory, in each step."""
     tf = sys.modules["tensorflow"]
     same = tf.data.Dataset.from_tensors(_first_batch(tf, fit, data)).repeat(steps or MANY)
-    return Change(says, None, "", same, fit=dict(ALONE))
+    return PipelineChange(says, None, "", same, fit=dict(ALONE))
 
 
-def _first_batch(tf: Any, fit: Fit, data: Any) -> Any:
+def _first_batch(tf: Any, fit: RepeatedFit, data: Any) -> Any:
     if is_py_dataset(data):
         return data[0]
-    if is_dataset(data) or isinstance(data, Turnstile):
+    if is_dataset(data) or isinstance(data, SharedGenerator):
         return next(iter(data))
     size = int(fit.asked.get("batch_size") or 32)
     given = (data, fit.asked["y"]) if fit.asked.get("y") is not None else (data,)

@@ -11,9 +11,9 @@ from laststep.recorder import state
 from laststep.recorder.experiments.tune import other_inputs
 from laststep.recorder.experiments.tune.cache import cache_of
 from laststep.recorder.experiments.tune.calls import Call, is_dataset
-from laststep.recorder.experiments.tune.changes import Change, NotTried, changes_of
+from laststep.recorder.experiments.tune.changes import PipelineChange, SkippedChange, changes_of
 from laststep.recorder.experiments.tune.shuffle_buffer import scaled
-from laststep.recorder.experiments.tune.turns import Fit, Turn
+from laststep.recorder.experiments.tune.turns import RepeatedFit, TurnResult
 from laststep.recorder.frames import Place
 from laststep.recorder.guard import attempt
 
@@ -25,15 +25,15 @@ BUSY = 1.5  # load per core
 SHARE_FOR_CACHE = 0.2  # of the time left
 
 
-class Experiment:
+class TuneExperiment:
     """One program, one fit, several pipelines."""
 
     def __init__(self, original: Any, model: Any, args: Any, kwargs: Any, where: Place | None, ends: float) -> None:
         asked = inspect.signature(original).bind(model, *args, **kwargs)
         asked.apply_defaults()
-        self.fit = Fit(original, model, dict(asked.arguments))
+        self.fit = RepeatedFit(original, model, dict(asked.arguments))
         self.where, self.ends = where, ends
-        self.arms: dict[str, Change] = {}
+        self.arms: dict[str, PipelineChange] = {}
         self.cost = 1.0
         self.round = 0
 
@@ -71,17 +71,17 @@ class Experiment:
         return turn.epoch
 
     def _collect(self, data: Any, epoch: tuple[float, int] | None) -> None:
-        self.arms[NOW] = Change(NOW, None, "", data)
-        found: list[Change | NotTried | None] = []
+        self.arms[NOW] = PipelineChange(NOW, None, "", data)
+        found: list[PipelineChange | SkippedChange | None] = []
         if is_dataset(data):
             found += changes_of(data)
             epochs, steps = int(self.fit.asked.get("epochs") or 1), self.fit.asked.get("steps_per_epoch")
             cached, trouble = attempt(cache_of, data, (self.ends - time.time()) * SHARE_FOR_CACHE, epochs, steps)
-            found.append(NotTried("keep the result in memory", None, trouble) if trouble else cached)
+            found.append(SkippedChange("keep the result in memory", None, trouble) if trouble else cached)
         else:
             found += other_inputs.changes_of(data)
         for change in found:
-            if isinstance(change, NotTried):
+            if isinstance(change, SkippedChange):
                 _not_tried(change)
             elif change is not None:
                 self._add(change)
@@ -91,15 +91,19 @@ class Experiment:
         if bound is not None:
             self._add(bound)
         else:
-            _not_tried(NotTried("one batch again and again", None, f"no first batch could be had ({trouble})"))
+            _not_tried(SkippedChange("one batch again and again", None, f"no first batch could be had ({trouble})"))
 
-    def _add(self, change: Change) -> None:
+    def _add(self, change: PipelineChange) -> None:
         """One short turn first: what fails or needs to be traced does so here."""
         name = change.says if change.says == BOUND else f"{len(self.arms)}"
         began = time.time()
-        turn, trouble = attempt(self.fit.turn, change.data, 0.1, change.fit) if not change.risky else (Turn(1, 1), "")
+        turn, trouble = (
+            attempt(self.fit.turn, change.data, 0.1, change.fit) if not change.risky else (TurnResult(1, 1), "")
+        )
         if trouble or turn is None or not turn.steps:
-            _not_tried(NotTried(change.says, change.call, f"training on it failed ({trouble[:150] or 'no steps'})"))
+            _not_tried(
+                SkippedChange(change.says, change.call, f"training on it failed ({trouble[:150] or 'no steps'})")
+            )
             return
         self.cost = max(self.cost, min(time.time() - began, 5.0))
         self.arms[name] = change
@@ -149,7 +153,7 @@ def _may_win(gains: list[float]) -> bool:
     return len(gains) <= LOSES_AFTER or max(gains) > 1.03
 
 
-def _not_tried(change: NotTried) -> None:
+def _not_tried(change: SkippedChange) -> None:
     where = change.call.where if isinstance(change.call, Call) else None
     _tell("change", arm=None, says=change.says, where=where, because=change.because)
 

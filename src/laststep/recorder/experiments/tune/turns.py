@@ -16,7 +16,7 @@ STALL = 5.0  # times the middle epoch
 KEPT = ("steps_per_epoch", "class_weight", "shuffle", "batch_size", "sample_weight", "y")
 
 
-class Turn(NamedTuple):
+class TurnResult(NamedTuple):
     """What one turn gave: steps and the seconds they took; (seconds, steps) of a whole epoch, where one was seen."""
 
     steps: int
@@ -24,7 +24,7 @@ class Turn(NamedTuple):
     epoch: tuple[float, int] | None = None
 
 
-class Fit:
+class RepeatedFit:
     """The fit that the program asked for, to be called again and again."""
 
     def __init__(self, original: Any, model: Any, asked: dict[str, Any]) -> None:
@@ -32,17 +32,17 @@ class Fit:
         self.steps_at_once = _steps_at_once(model)
         self.whole_epochs = False
 
-    def turn(self, data: Any, seconds: float, more: dict[str, Any], longest: float | None = None) -> Turn:
+    def turn(self, data: Any, seconds: float, more: dict[str, Any], longest: float | None = None) -> TurnResult:
         """Train on this data until so many seconds are counted."""
         clock = _clock_of(self.model)(seconds, self.whole_epochs, longest)
         given = {name: self.asked[name] for name in KEPT if self.asked.get(name) is not None}
-        x = iter(data) if type(data).__name__ == "Turnstile" else data
+        x = iter(data) if type(data).__name__ == "SharedGenerator" else data
         given.update({"verbose": 0, "epochs": 10**6, "callbacks": [clock], "x": x} | more)
         self.original(self.model, **{name: value for name, value in given.items() if value is not None})
         # Keras's iterators hold each other: until they are collected, their threads go on making batches for nobody.
         gc.collect()
         steps, spent = clock.counted()
-        return Turn(steps * self.steps_at_once, spent, clock.last_epoch())
+        return TurnResult(steps * self.steps_at_once, spent, clock.last_epoch())
 
 
 def _steps_at_once(model: Any) -> int:
