@@ -8,7 +8,7 @@ import resource
 import sys
 
 from laststep.record.claim import CLAIM, claimed_by_another, start_time
-from laststep.record.journal import HIGH_FD
+from laststep.record.journal import MIN_OWN_FD
 from laststep.recorder import imports, patch, state
 from laststep.recorder.guard import Unsupported, guard, on_failure
 
@@ -48,7 +48,7 @@ def start(folder: str, restore: tuple[str, str | None] | None = None, asked: str
 
 def _few_files() -> bool:
     """Ours have numbers above those of the program; where there are none, it would miss those that we take."""
-    return 0 <= resource.getrlimit(resource.RLIMIT_NOFILE)[0] < HIGH_FD + 16
+    return 0 <= resource.getrlimit(resource.RLIMIT_NOFILE)[0] < MIN_OWN_FD + 16
 
 
 def _install(name: str) -> None:

@@ -51,7 +51,7 @@ class _CensusTaker:
             self._next_gpu = now + self._gpu_pause
             self._look_at_gpus()
         moved = self._recorder.count != self._step
-        if moved and now >= self._next and (self._card_grows or steps.asked() & CENSUS):
+        if moved and now >= self._next and (self._card_grows or steps.requests() & CENSUS):
             self._take(now)
 
     def _take(self, now: float) -> None:

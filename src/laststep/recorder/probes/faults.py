@@ -6,7 +6,7 @@ import faulthandler
 import os
 import signal
 
-from laststep.record.journal import move_up
+from laststep.record.journal import move_to_high_fd
 from laststep.record.stacks import STACKS, stack_signal
 from laststep.recorder import state
 
@@ -27,4 +27,4 @@ def install() -> None:
 
 def _open(recorder: state.Recorder, name: str) -> int:
     path = os.path.join(recorder.folder, name)
-    return move_up(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600))
+    return move_to_high_fd(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600))

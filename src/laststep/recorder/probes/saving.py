@@ -20,6 +20,6 @@ def install() -> None:
 
 def _listen(saver: Any) -> None:
     recorder = state.current
-    if recorder is not None and recorder.steps is not None and recorder.steps.asked() & SAVE:
+    if recorder is not None and recorder.steps is not None and recorder.steps.requests() & SAVE:
         saver.want("memory")
     saver.beat()
