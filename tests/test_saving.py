@@ -83,7 +83,7 @@ def saver(tmp_path: Path) -> Saver:
 def test_never_twice(saver: Saver, tmp_path: Path) -> None:
     model = Model()
     for _ in range(3):
-        saver.want("memory")
+        saver.request("memory")
         if saver.is_wanted:
             saver.save(model)
     assert model.saves == 1
@@ -91,7 +91,7 @@ def test_never_twice(saver: Saver, tmp_path: Path) -> None:
 
 
 def test_never_half_a_file(saver: Saver, tmp_path: Path) -> None:
-    saver.want("memory")
+    saver.request("memory")
     saver.save(Model(fails=True))
     assert list((tmp_path / "saved").iterdir()) == []
     assert "No space left" in next(tmp_path.glob("recorder.*.jsonl")).read_text()

@@ -54,7 +54,7 @@ def sessions(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sessions]:
 @pytest.fixture
 def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> state.Recorder:
     made = state.Recorder(str(tmp_path))
-    made.asked = {"profile": "3:5"}
+    made.options = {"profile": "3:5"}
     monkeypatch.setattr(state, "current", made)
     monkeypatch.setattr(profiler.atexit, "register", lambda *words: None)
     profiler.install()

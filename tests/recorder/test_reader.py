@@ -147,10 +147,10 @@ def test_in_a_forked_child_tensorflow_is_not_asked(site: GradientSite, monkeypat
     assert len(sentinel.answers) == 1
 
 
-def test_at_the_end_all_is_taken_without_rests(
+def test_at_the_end_all_is_read_without_pauses(
     recorder: state.Recorder, site: GradientSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slices, "_rests", True)
+    monkeypatch.setattr(slices, "_pauses", True)
     monkeypatch.setattr(slices.time, "sleep", lambda seconds: pytest.fail("it rested"))
     monkeypatch.setattr(slices, "WORK", 0.0)
     reader = Reader()

@@ -19,7 +19,7 @@ def keep(batch: Mapping[str, Any], names: Sequence[str], weights: Sequence[Any] 
     recorder = state.current
     if recorder is None:
         return ""
-    most = int(recorder.asked.get("keep") or MOST)
+    most = int(recorder.options.get("keep") or MOST)
     arrays = {f"batch/{name}": value for name, value in batch.items()}
     if not arrays or sum(value.nbytes for value in arrays.values()) > most:
         return ""

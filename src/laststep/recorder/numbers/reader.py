@@ -138,7 +138,7 @@ class Reader:
         """At the interpreter's end: the thread rests for good, and what was answered last is read."""
         if state.current is None:  # a forked child: TensorFlow must not be asked there
             return
-        slices.rest_no_more()
+        slices.stop_pausing()
         if self._stop.locked():
             self._stop.release()
         if self.lock.acquire(timeout=LEAVE):

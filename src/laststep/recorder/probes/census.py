@@ -98,10 +98,10 @@ def _rises(held: list[int]) -> bool:
 
 
 def _tell(recorder: state.Recorder, taken: dict[str, Any], **more: Any) -> None:
-    from laststep.recorder.adding_lines import putting_line
+    from laststep.recorder.adding_lines import adding_line
 
     for entry in taken["containers"][:12]:
-        entry["where"] = putting_line(entry["name"], entry["file"])
+        entry["where"] = adding_line(entry["name"], entry["file"])
     recorder.event("census", step=recorder.count, counts={"FuncGraph": len(recorder.graphs)}, **taken, **more)
 
 

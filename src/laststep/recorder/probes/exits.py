@@ -75,7 +75,7 @@ def _go_along(env: Any) -> None:
     env["LASTSTEP_RECORD"] = recorder.folder
     if path is not None:
         env["LASTSTEP_PYTHONPATH"] = path
-    env["LASTSTEP_ASKED"] = ";".join(f"{name}={value}" for name, value in recorder.asked.items())
+    env["LASTSTEP_ASKED"] = ";".join(f"{name}={value}" for name, value in recorder.options.items())
     env["PYTHONPATH"] = here + (os.pathsep + path if path else "")
 
 

@@ -55,7 +55,7 @@ def _watch_functions(module: ModuleType) -> None:
     # TensorFlow tells this object after each call whether it traced: again no frame of ours during the call.
     manager = module._FrequentTracingDetectorManager
     after(PROBE, manager, "called_with_tracing", _after_trace)
-    after(PROBE, manager, "called_without_tracing", _called, quick=_pulse)
+    after(PROBE, manager, "called_without_tracing", _called, is_relevant=_pulse)
 
 
 def _in_keras() -> bool:

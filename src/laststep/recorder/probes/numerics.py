@@ -39,7 +39,7 @@ from laststep.recorder.patch import after, after_new
 from laststep.recorder.probes.hand_loop import OPTIMIZERS, TAPE
 from laststep.recorder.probes.keras_fit import cheap_number
 from laststep.recorder.runtime import is_eager, line_now, trains_alone
-from laststep.recorder.source import only_source, where_cut, where_from
+from laststep.recorder.source import where_batches_come_from, where_gradient_cut, where_only_dataset_source_set
 
 PROBE = "numerics"
 SAVE = "tensorflow.python.saved_model.save"
@@ -207,10 +207,14 @@ def _new_site(
     missing = [name for name, grad in zip(names, taken.grads, strict=True) if grad is None]
     where, _ = attempt(line_now, taken.frame)
     if missing:
-        seen["cut_at"], _ = attempt(where_cut, where)
+        seen["cut_at"], _ = attempt(where_gradient_cut, where)
     if not recorder.open_fits:
-        lines = [attempt(where_from, where["file"], where["line"], name)[0] for name in _two(given)] if where else []
-        seen["made_at"] = attempt(only_source, where)[0] or lines
+        lines = (
+            [attempt(where_batches_come_from, where["file"], where["line"], name)[0] for name in _two(given)]
+            if where
+            else []
+        )
+        seen["made_at"] = attempt(where_only_dataset_source_set, where)[0] or lines
     recorder.event(
         "gradients", site=number, where=where, missing=missing[:100], step=recorder.count,
         variables=[{"name": n, "shape": v.shape.as_list()} for n, v in zip(names[:200], variables, strict=False)],

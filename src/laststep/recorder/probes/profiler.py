@@ -27,8 +27,8 @@ MOST_STEPS = 1000
 
 def install() -> None:
     recorder = state.current
-    if recorder is not None and "profile" in recorder.asked:
-        after, _, steps = recorder.asked["profile"].partition(":")
+    if recorder is not None and "profile" in recorder.options:
+        after, _, steps = recorder.options["profile"].partition(":")
         recorder.at_step_end.append(Profiler(recorder, int(after), int(steps)).step)
 
 

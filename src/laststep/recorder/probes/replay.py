@@ -24,7 +24,7 @@ _eager_steps = 0
 
 def install() -> None:
     recorder = state.current
-    if recorder is None or "replay" not in recorder.asked:
+    if recorder is None or "replay" not in recorder.options:
         return
     for module, name in TRAINERS.items():
         when_imported(PROBE, module, functools.partial(_watch_fit, name))
@@ -139,5 +139,5 @@ def _replay(prepare: Any) -> None:
     from laststep.recorder.experiments.replay.rerun import KeptStep, step_again
 
     if state.current is not None:
-        kept = KeptStep(state.current.asked["replay"])
+        kept = KeptStep(state.current.options["replay"])
         step_again(kept, prepare(kept))

@@ -11,7 +11,7 @@ PROBE = "saving"
 
 
 def install() -> None:
-    if state.current is not None and "save" in state.current.asked:
+    if state.current is not None and "save" in state.current.options:
         from laststep.recorder.saver import Saver
 
         saver = state.current.saver = Saver(state.current)
@@ -21,5 +21,5 @@ def install() -> None:
 def _listen(saver: Any) -> None:
     recorder = state.current
     if recorder is not None and recorder.steps is not None and recorder.steps.requests() & SAVE:
-        saver.want("memory")
+        saver.request("memory")
     saver.beat()

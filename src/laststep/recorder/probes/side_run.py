@@ -32,7 +32,7 @@ _hand_steps = 0
 
 def install() -> None:
     recorder = state.current
-    verb = next((verb for verb in EXPERIMENTS if recorder is not None and verb in recorder.asked), None)
+    verb = next((verb for verb in EXPERIMENTS if recorder is not None and verb in recorder.options), None)
     if recorder is None or verb is None:
         return
     recorder.hand_step = _hand_step  # type: ignore[method-assign]
@@ -40,7 +40,7 @@ def install() -> None:
         from laststep.recorder.experiments.tune import calls  # not in a usual run: there, nothing of it is even loaded
 
         calls.watch()
-    ends = time.time() + float(recorder.asked["seconds"])
+    ends = time.time() + float(recorder.options["seconds"])
     for module, name in TRAINERS.items():
         when_imported(PROBE, module, functools.partial(_watch, name, verb, ends))
     for module, name in UNKNOWN_TRAINERS.items():

@@ -28,7 +28,7 @@ _elsewhere: dict[str, str] = {}  # the program's path → where its writing is
 
 def install() -> None:
     recorder = state.current
-    if recorder is None or not any(verb in recorder.asked for verb in SIDE_RUNS):
+    if recorder is None or not any(verb in recorder.options for verb in SIDE_RUNS):
         return
     keeper = WriteRedirect(recorder.folder, time.time())
     plain = builtins.open

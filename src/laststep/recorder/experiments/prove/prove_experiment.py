@@ -192,7 +192,7 @@ def _thinned(losses: list[float]) -> list[float]:
 
 def _asked_for() -> str:
     assert state.current is not None
-    return state.current.asked["prove"]
+    return state.current.options["prove"]
 
 
 def _tell(kind: str, **data: Any) -> None:
