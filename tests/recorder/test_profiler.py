@@ -42,10 +42,10 @@ class Sessions(ModuleType):
 
 @pytest.fixture
 def sessions(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sessions]:
-    module = ModuleType(profiler.MODULE)
+    module = ModuleType(profiler.PROFILER_MODULE)
     module._pywrap_profiler = Sessions()
-    monkeypatch.setitem(sys.modules, profiler.MODULE, module)
-    monkeypatch.setattr(profiler, "MODELS", {})
+    monkeypatch.setitem(sys.modules, profiler.PROFILER_MODULE, module)
+    monkeypatch.setattr(profiler, "MODEL_CLASSES", {})
     yield module._pywrap_profiler
     patch.restore(profiler.PROBE)
     guard.reset()
@@ -113,7 +113,7 @@ def test_one_that_can_t_start_is_said_once(sessions, recorder):
 
 @pytest.mark.usefixtures("errors_are_swallowed")
 def test_without_tensorflow_there_is_a_reason(recorder, monkeypatch):
-    monkeypatch.delitem(sys.modules, profiler.MODULE, raising=False)
+    monkeypatch.delitem(sys.modules, profiler.PROFILER_MODULE, raising=False)
     for _ in range(9):
         recorder.hand_step()
     assert "TensorFlow is not in use" in str(guard.swallowed[0])

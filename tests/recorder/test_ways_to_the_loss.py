@@ -40,9 +40,9 @@ def test_tensorflows_own_cross_entropy_is_found_with_the_steps_own_labels(tf: An
         return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=tf.reshape(y, (-1,)), logits=given))
 
     found, y = traced(tf, find_cross_entropy, loss, (8,))
-    assert [told["told"]["name"] for told in found] == ["sparse_softmax_cross_entropy_with_logits"]
+    assert [told["described"]["name"] for told in found] == ["sparse_softmax_cross_entropy_with_logits"]
     assert found[0]["y"]() is y
-    assert found[0]["told"]["made_by"] == "Softmax"
+    assert found[0]["described"]["made_by"] == "Softmax"
 
 
 def test_a_squared_error_is_no_cross_entropy(tf: Any) -> None:
@@ -79,7 +79,7 @@ def test_the_function_behind_a_compiled_method_is_found(tf: Any, monkeypatch: py
 
     @tf.autograph.experimental.do_not_convert
     def look() -> None:
-        seen.extend(code.co_name for code, _ in stale_values._codes(sys._getframe(1), None))
+        seen.extend(code.co_name for code, _ in stale_values._codes_of_step(sys._getframe(1), None))
 
     trainer = Trainer()
     trainer.step(tf.ones(2))

@@ -1,4 +1,4 @@
-"""The batch of the first bad step and the weights before it, in a file of plain arrays: for laststep replay."""
+"""Save the batch of the first bad step and the weights before it as plain arrays, for laststep replay."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from typing import Any
 
 from laststep.recorder import state
 
-NAME = "kept.npz"
-MOST = 16 * 10**6  # bytes of the batch, as in the settings
-MOST_WEIGHTS = 64 << 20
+FILE_NAME = "kept.npz"
+MAX_BATCH_BYTES = 16 * 10**6  # as in the settings
+MAX_WEIGHT_BYTES = 64 << 20
 
 
-def keep(batch: Mapping[str, Any], names: Sequence[str], weights: Sequence[Any] | None) -> str:
-    """The file's path; "" where it is too large, or not wanted. Written beside and moved: never half a file."""
+def keep_step(batch: Mapping[str, Any], names: Sequence[str], weights: Sequence[Any] | None) -> str:
+    """The file's path; "" if too large or not wanted. Written under another name and moved, so never a partial file."""
     recorder = state.current
     if recorder is None:
         return ""
-    most = int(recorder.options.get("keep") or MOST)
+    max_batch_bytes = int(recorder.options.get("keep") or MAX_BATCH_BYTES)
     arrays = {f"batch/{name}": value for name, value in batch.items()}
-    if not arrays or sum(value.nbytes for value in arrays.values()) > most:
+    if not arrays or sum(value.nbytes for value in arrays.values()) > max_batch_bytes:
         return ""
-    known = weights or []
-    if sum(value.nbytes for value in known) <= MOST_WEIGHTS:
-        arrays |= {f"weights/{name}": value for name, value in zip(names, known, strict=False)}
-    path = os.path.join(recorder.folder, NAME)
+    kept_weights = weights or []
+    if sum(value.nbytes for value in kept_weights) <= MAX_WEIGHT_BYTES:
+        arrays |= {f"weights/{name}": value for name, value in zip(names, kept_weights, strict=False)}
+    path = os.path.join(recorder.folder, FILE_NAME)
     if os.path.exists(path):
-        return ""  # the first bad step is the one that counts
+        return ""  # only the first bad step counts
     with open(f"{path}.part", "wb", opener=_private) as file:
         sys.modules["numpy"].savez(file, **arrays)
     os.replace(f"{path}.part", path)

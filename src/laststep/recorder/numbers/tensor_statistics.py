@@ -1,4 +1,4 @@
-"""Running statistics of one of a step's tensors, over the batches that were looked at."""
+"""Running statistics of a tensor of a step, over the batches that were measured."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import math
 import sys
 from typing import Any
 
-MOST_VALUES = 65536  # of one batch that are looked at
-MOST_DISTINCT = 64
-MOST_COLUMNS = 256
+MAX_VALUES = 65536  # of one batch
+MAX_DISTINCT = 64
+MAX_COLUMNS = 256
 
 
 class RunningStatistics:
-    """Range, mean, spread, what is not finite, distinct values, sums of rows, the scale of each column."""
+    """Range, mean, standard deviation, non-finite and distinct values, row sums, the scale of each column."""
 
     def __init__(self) -> None:
         self.batches = 0
@@ -21,11 +21,11 @@ class RunningStatistics:
         self._count = self._nan = self._inf = self._zeros = 0
         self._low, self._high = math.inf, -math.inf
         self._sum = self._squares = 0.0
-        self._whole = True
+        self._are_whole = True
         self._distinct: set[float] | None = set()
-        self._rows: list[float] | None = None
-        self._hot = True
-        self._columns: Any = None  # count, sum, squares, low, high of each
+        self._row_sums: list[float] | None = None
+        self._is_one_hot = True
+        self._columns: Any = None  # count, sum and sum of squares of each column
         self._column_nan: Any = None
 
     def add(self, values: Any) -> None:
@@ -36,65 +36,70 @@ class RunningStatistics:
             return
         self._add_rows(numpy, values)
         flat = values.reshape(-1)
-        if flat.size > MOST_VALUES:
-            flat = flat[:: -(-flat.size // MOST_VALUES)]
+        if flat.size > MAX_VALUES:
+            flat = flat[:: -(-flat.size // MAX_VALUES)]
         flat = flat.astype("float64")
-        good = flat[numpy.isfinite(flat)]
+        finite = flat[numpy.isfinite(flat)]
         self._nan += int(numpy.isnan(flat).sum())
         self._inf += int(numpy.isinf(flat).sum())
         self._count += int(flat.size)
-        if good.size:
-            self._low, self._high = min(self._low, float(good.min())), max(self._high, float(good.max()))
-            self._sum += float(good.sum())
-            self._squares += float(good @ good)
-            self._zeros += int((good == 0).sum())
-            self._whole = self._whole and bool((good == numpy.floor(good)).all())
-            self._add_distinct(numpy, good)
+        if finite.size:
+            self._low, self._high = min(self._low, float(finite.min())), max(self._high, float(finite.max()))
+            self._sum += float(finite.sum())
+            self._squares += float(finite @ finite)
+            self._zeros += int((finite == 0).sum())
+            self._are_whole = self._are_whole and bool((finite == numpy.floor(finite)).all())
+            self._add_distinct(numpy, finite)
 
-    def _add_distinct(self, numpy: Any, good: Any) -> None:
+    def _add_distinct(self, numpy: Any, finite: Any) -> None:
         if self._distinct is not None:
-            some = numpy.sort(good[:4096])
-            some = some[numpy.flatnonzero(numpy.diff(some, prepend=-math.inf))]
-            self._distinct |= set(some.tolist()[: MOST_DISTINCT + 1])
-            if len(self._distinct) > MOST_DISTINCT:
+            sample = numpy.sort(finite[:4096])
+            sample = sample[numpy.flatnonzero(numpy.diff(sample, prepend=-math.inf))]
+            self._distinct |= set(sample.tolist()[: MAX_DISTINCT + 1])
+            if len(self._distinct) > MAX_DISTINCT:
                 self._distinct = None
 
     def _add_rows(self, numpy: Any, values: Any) -> None:
-        """Of a table: the range of its rows' sums, whether each row is one-hot, and each column's own range."""
-        if values.ndim != 2 or values.shape[1] > MOST_COLUMNS:
+        """For a table: the range of its row sums, whether each row is one-hot, and the scale of each column."""
+        if values.ndim != 2 or values.shape[1] > MAX_COLUMNS:
             return
         rows = values[:4096].astype("float64")
         if values.shape[1] > 1:
             sums = rows.sum(axis=1)
             sums = sums[numpy.isfinite(sums)]
             if sums.size:
-                known = self._rows or [math.inf, -math.inf]
-                self._rows = [min(known[0], float(sums.min())), max(known[1], float(sums.max()))]
-            self._hot = self._hot and bool((((rows == 0) | (rows == 1)).all(axis=1) & (rows.sum(axis=1) == 1)).all())
-        good = numpy.where(numpy.isfinite(rows), rows, 0.0)
-        added = numpy.stack([numpy.isfinite(rows).sum(0), good.sum(0), (good * good).sum(0)])
+                known = self._row_sums or [math.inf, -math.inf]
+                self._row_sums = [min(known[0], float(sums.min())), max(known[1], float(sums.max()))]
+            self._is_one_hot = self._is_one_hot and _are_one_hot(rows)
+        finite = numpy.where(numpy.isfinite(rows), rows, 0.0)
+        added = numpy.stack([numpy.isfinite(rows).sum(0), finite.sum(0), (finite * finite).sum(0)])
         nan = (~numpy.isfinite(rows)).sum(0)
         fits = self._columns is not None and self._columns.shape == added.shape
         self._columns = self._columns + added if fits else added
         self._column_nan = self._column_nan + nan if fits else nan
 
-    def tell(self) -> dict[str, Any]:
-        good = self._count - self._nan - self._inf
-        told: dict[str, Any] = {"shape": self._shape, "dtype": self._dtype, "values": self._count}
-        told |= {name: count for name, count in (("nan", self._nan), ("inf", self._inf)) if count}
-        if not good:
-            return told
-        mean = self._sum / good
-        spread = math.sqrt(max(0.0, self._squares / good - mean * mean))
-        told |= {"low": short(self._low), "high": short(self._high), "mean": short(mean), "std": short(spread)}
-        told |= {"zeros": short(self._zeros / good), "whole": self._whole}
+    def describe(self) -> dict[str, Any]:
+        finite = self._count - self._nan - self._inf
+        described: dict[str, Any] = {"shape": self._shape, "dtype": self._dtype, "values": self._count}
+        described |= {name: count for name, count in (("nan", self._nan), ("inf", self._inf)) if count}
+        if not finite:
+            return described
+        mean = self._sum / finite
+        spread = math.sqrt(max(0.0, self._squares / finite - mean * mean))
+        described |= {
+            "low": rounded(self._low),
+            "high": rounded(self._high),
+            "mean": rounded(mean),
+            "std": rounded(spread),
+        }
+        described |= {"zeros": rounded(self._zeros / finite), "whole": self._are_whole}
         if self._distinct is not None:
-            told["distinct"] = sorted(self._distinct)
-        if self._rows is not None:
-            told |= {"row_sums": [short(value) for value in self._rows], "one_hot": self._hot}
-        return told | self._tell_columns()
+            described["distinct"] = sorted(self._distinct)
+        if self._row_sums is not None:
+            described |= {"row_sums": [rounded(value) for value in self._row_sums], "one_hot": self._is_one_hot}
+        return described | self._describe_columns()
 
-    def _tell_columns(self) -> dict[str, Any]:
+    def _describe_columns(self) -> dict[str, Any]:
         if self._columns is None:
             return {}
         numpy = sys.modules["numpy"]
@@ -102,19 +107,26 @@ class RunningStatistics:
         count = numpy.maximum(count, 1)
         means = total / count
         stds = numpy.sqrt(numpy.maximum(0.0, squares / count - means * means))
-        told: dict[str, Any] = {"column_means": [short(v) for v in means], "column_stds": [short(v) for v in stds]}
+        described: dict[str, Any] = {
+            "column_means": [rounded(v) for v in means],
+            "column_stds": [rounded(v) for v in stds],
+        }
         if self._column_nan.any():
             bad = numpy.flatnonzero(self._column_nan)[:20]
-            told["bad_columns"] = {int(at): int(self._column_nan[at]) for at in bad}
-        return told
+            described["bad_columns"] = {int(at): int(self._column_nan[at]) for at in bad}
+        return described
 
 
-def short(value: float) -> float:
+def _are_one_hot(rows: Any) -> bool:
+    return bool((((rows == 0) | (rows == 1)).all(axis=1) & (rows.sum(axis=1) == 1)).all())
+
+
+def rounded(value: float) -> float:
     return float(f"{value:.5g}")
 
 
 def bad_values(values: Any) -> dict[str, Any]:
-    """How many are NaN or Inf, in which samples and which features; {} where all are finite."""
+    """How many values are NaN or Inf, in which samples and features; {} if all are finite."""
     numpy = sys.modules["numpy"]
     if values.dtype.kind != "f" or not values.size:
         return {}

@@ -1,4 +1,4 @@
-"""Python's stacks by faulthandler into files of the run folder: at a fatal signal, and when the supervisor asks."""
+"""Python stacks by faulthandler, into files of the run folder: at a fatal signal and on the supervisor's request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from laststep.record.stacks import STACKS, stack_signal
 from laststep.recorder import state
 
 PROBE = "faults"
-FATAL = (signal.SIGSEGV, signal.SIGFPE, signal.SIGABRT, signal.SIGBUS, signal.SIGILL)  # as faulthandler has them
+FATAL_SIGNALS = (signal.SIGSEGV, signal.SIGFPE, signal.SIGABRT, signal.SIGBUS, signal.SIGILL)  # as in faulthandler
 
 
 def install() -> None:
@@ -20,8 +20,8 @@ def install() -> None:
         return
     if stack_signal() and signal.getsignal(stack_signal()) == signal.SIG_DFL:
         faulthandler.register(stack_signal(), file=_open(recorder, STACKS), all_threads=True, chain=False)
-    # The user's own goes to stderr, as without us; the console's record has it. What is ignored stays ignored.
-    if not faulthandler.is_enabled() and all(signal.getsignal(number) == signal.SIG_DFL for number in FATAL):
+    # If the user enabled faulthandler, it writes to stderr, and the console has it. Ignored signals stay ignored.
+    if not faulthandler.is_enabled() and all(signal.getsignal(number) == signal.SIG_DFL for number in FATAL_SIGNALS):
         faulthandler.enable(file=_open(recorder, "faults"), all_threads=True)
 
 
