@@ -42,7 +42,7 @@ def install() -> None:
     if verb == "tune":
         from laststep.recorder.experiments.tune import calls  # loaded in a side run only
 
-        calls.watch()
+        calls.patch_datasets()
     ends = time.time() + float(recorder.options["seconds"])
     for module, name in TRAINERS.items():
         when_imported(PROBE, module, functools.partial(_replace_fit, name, verb, ends))

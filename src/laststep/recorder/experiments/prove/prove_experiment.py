@@ -1,4 +1,4 @@
-"""The experiment: the same start, the same batches, with and without the change, in a few rounds."""
+"""The experiment: the same start and the same batches, with and without the change, in a few rounds."""
 
 from __future__ import annotations
 
@@ -11,112 +11,114 @@ from typing import Any
 
 from laststep.recorder import state
 from laststep.recorder.experiments.prove import data_edits, edits
-from laststep.recorder.experiments.prove.held_batches import Batch, CannotTry, sample, take
+from laststep.recorder.experiments.prove.held_batches import Batch, CannotTry, hold_batches, sample
 from laststep.recorder.experiments.prove.skill_score import are_classes, skill
 from laststep.recorder.frames import Place
 from laststep.recorder.guard import attempt
 
 BEFORE, AFTER = "as it is", "changed"
-ROUNDS, FEWEST_ROUNDS = 3, 2
-SHARE_FOR_DATA = 0.15  # of the time
-LOOKS = 8  # at what was learnt, in each training
-MOST_POINTS = 60  # of a curve that is written down
-MOST_STEPS, FEWEST_STEPS = 20_000, 200
-MARGIN = 1.5  # times the steps after which the trouble showed
+MAX_ROUNDS, MIN_ROUNDS = 3, 2
+DATA_TIME_SHARE = 0.15  # of the time
+SCORES_PER_TRAINING = 8  # how often the skill is measured
+MAX_CURVE_POINTS = 60  # of a recorded curve
+MAX_STEPS, MIN_STEPS = 20_000, 200
+STEP_MARGIN = 1.5  # factor on the step in which the problem appeared
 
 
 class ProveExperiment:
     """One program, one fit, two arms."""
 
     def __init__(self, original: Any, model: Any, args: Any, kwargs: Any, where: Place | None, ends: float) -> None:
-        bound = inspect.signature(original).bind(model, *args, **kwargs)
-        bound.apply_defaults()
-        self.model, self.asked, self.where, self.ends = model, dict(bound.arguments), where, ends
-        with open(_asked_for(), encoding="utf-8") as file:
+        call = inspect.signature(original).bind(model, *args, **kwargs)
+        call.apply_defaults()
+        self.model, self.arguments, self.where, self.ends = model, dict(call.arguments), where, ends
+        with open(_plan_path(), encoding="utf-8") as file:
             self.plan = json.load(file)
         self.trial: dict[str, Any] = self.plan["trial"]
 
     def run(self) -> None:
-        _tell("side-run", state="began", where=self.where)
-        _, trouble = attempt(self._rounds)
-        if trouble:
-            _tell("side-run", state="unsupported", because=trouble.removeprefix("CannotTry: "), where=self.where)
+        _record("side-run", state="began", where=self.where)
+        _, problem = attempt(self._rounds)
+        if problem:
+            _record("side-run", state="unsupported", because=problem.removeprefix("CannotTry: "), where=self.where)
         else:
-            _tell("side-run", state="ended")
+            _record("side-run", state="ended")
 
     def _rounds(self) -> None:
         model = self.model
         left = self.ends - time.time()
-        batches = take(model, self.asked, time.time() + SHARE_FOR_DATA * left)
-        model(batches[0].x)  # built now, if it was not
-        _step_by_step(model)
+        batches = hold_batches(model, self.arguments, time.time() + DATA_TIME_SHARE * left)
+        model(batches[0].x)  # builds the model if necessary
+        _set_single_steps(model)
         start = [(variable, variable.numpy()) for variable in model.variables]
         arms = {BEFORE: Arm(self, {}, batches, start), AFTER: Arm(self, self.trial, batches, start)}
         steps = self._steps(len(batches))
-        _tell("side-run", state="trains", steps=steps)
-        for number in range(ROUNDS):
+        _record("side-run", state="trains", steps=steps)
+        for number in range(MAX_ROUNDS):
             began = time.time()
             for at, (name, arm) in enumerate(sorted(arms.items(), reverse=bool(number % 2))):
-                trainings_left = 2 * max(1, FEWEST_ROUNDS - number) - at
+                trainings_left = 2 * max(1, MIN_ROUNDS - number) - at
                 until = time.time() + max(1.0, (self.ends - time.time()) / trainings_left)
-                _tell("trained", arm=name, round=number, **arm.train(number, steps, until))
-            if number + 1 >= FEWEST_ROUNDS and time.time() + (time.time() - began) > self.ends:
+                _record("trained", arm=name, round=number, **arm.train(number, steps, until))
+            if number + 1 >= MIN_ROUNDS and time.time() + (time.time() - began) > self.ends:
                 break
 
     def _steps(self, batches: int) -> int:
-        """As long as the recorded run trained, or a good while beyond the step in which it broke."""
-        showed, trained = self.plan.get("bad_step"), int(self.plan.get("steps") or 0)
-        wanted = MARGIN * showed + 20 if showed else min(trained, 20 * batches)
-        return int(min(MOST_STEPS, max(FEWEST_STEPS, wanted)))
+        """As long as the recorded run trained, or well beyond the step in which it broke."""
+        bad_step, trained = self.plan.get("bad_step"), int(self.plan.get("steps") or 0)
+        wanted = STEP_MARGIN * bad_step + 20 if bad_step else min(trained, 20 * batches)
+        return int(min(MAX_STEPS, max(MIN_STEPS, wanted)))
 
 
 class Arm:
-    """One way to train: an optimizer and a traced step of its own, on weights that are shared and put back."""
+    """One way to train: an optimizer and a traced step of its own, on shared weights that are restored each time."""
 
-    def __init__(self, whole: ProveExperiment, trial: dict[str, Any], batches: list[Batch], start: list[Any]) -> None:
-        self.model, self.trial, self.start = whole.model, trial, start
+    def __init__(
+        self, experiment: ProveExperiment, trial: dict[str, Any], batches: list[Batch], start: list[Any]
+    ) -> None:
+        self.model, self.trial, self.start = experiment.model, trial, start
         self.batches = data_edits.change_data(self.model, batches, trial)
         self.sample = sample(self.batches)
         self.classes = are_classes(self.model, batches)
-        self.first = self.model.optimizer
-        self.mine: tuple[Any, list[Any], Any] | None = None  # the optimizer, its state before all steps, the trace
-        self.keeps_trace = "loss" not in whole.trial  # which makes Keras count anew, into other variables
-        self.scores = True
+        self.original_optimizer = self.model.optimizer
+        self.own: tuple[Any, list[Any], Any] | None = None  # the optimizer, its initial state, the traced step
+        self.keeps_trace = "loss" not in experiment.trial  # a new loss makes Keras create other metric variables
+        self.can_score = True
 
     def train(self, number: int, steps: int, until: float) -> dict[str, Any]:
-        """Some steps from the start; what it lost in each, and what was learnt now and then."""
+        """Train from the start; returns the loss of each step and the skill at some of them."""
         for variable, value in self.start:
             variable.assign(value)
         edits.keras_of(self.model).utils.set_random_seed(number)
-        self.model.optimizer = self.mine[0] if self.mine is not None else _fresh(self.first)
-        undone = edits.apply(self.model, self.trial)
+        self.model.optimizer = self.own[0] if self.own is not None else _recreated(self.original_optimizer)
+        undos = edits.apply(self.model, self.trial)
         self._begin()
         try:
             return self._train(number, steps, until)
         finally:
-            if self.keeps_trace and self.mine is not None:
-                self.mine = (*self.mine[:2], self.model.train_function)
-            for undo in reversed(undone):
+            if self.keeps_trace and self.own is not None:
+                self.own = (*self.own[:2], self.model.train_function)
+            for undo in reversed(undos):
                 undo()
-            self.model.optimizer = self.first
+            self.model.optimizer = self.original_optimizer
 
     def _begin(self) -> None:
-        """The optimizer as before its first step; the step traced in an earlier round, or none."""
+        """Reset the optimizer to its initial state; use the step traced in an earlier round, if any."""
         optimizer = self.model.optimizer
-        if optimizer is not None and self.mine is None:
+        if optimizer is not None and self.own is None:
             optimizer.build(self.model.trainable_variables)
-            self.mine = optimizer, [value.numpy() for value in _variables(optimizer)], None
-        elif self.mine is not None:
-            for variable, value in zip(_variables(optimizer), self.mine[1], strict=True):
+            self.own = optimizer, [value.numpy() for value in _variables(optimizer)], None
+        elif self.own is not None:
+            for variable, value in zip(_variables(optimizer), self.own[1], strict=True):
                 variable.assign(value)
-        self.model.train_function = self.mine[2] if self.mine is not None else None
+        self.model.train_function = self.own[2] if self.own is not None else None
 
     def _train(self, number: int, steps: int, until: float) -> dict[str, Any]:
         order = _order(len(self.batches), number)
         losses: list[float] = []
-        learnt: list[tuple[int, float]] = []
-        looks = {round(steps * (look + 1) / LOOKS) for look in range(LOOKS)}
-        self._look(0, learnt)
+        skills: list[tuple[int, float]] = []
+        scored_steps = {round(steps * (index + 1) / SCORES_PER_TRAINING) for index in range(SCORES_PER_TRAINING)}
+        self._score(0, skills)
         bad, raised = None, ""
         for step in range(1, steps + 1):
             loss, raised = attempt(self._step, self.batches[order[(step - 1) % len(order)]])
@@ -124,77 +126,77 @@ class Arm:
             if not math.isfinite(losses[-1]):
                 bad = step
                 break
-            if step in looks:
-                self._look(step, learnt)
+            if step in scored_steps:
+                self._score(step, skills)
             if time.time() > until and step >= 3:
                 break
-        if bad is None and (not learnt or learnt[-1][0] != len(losses)):
-            self._look(len(losses), learnt)
+        if bad is None and (not skills or skills[-1][0] != len(losses)):
+            self._score(len(losses), skills)
         if bad is None and not self._weights_are_finite():
-            bad = len(losses)  # a loss can stay finite where a fused relu swallows the NaN
-        return {"steps": len(losses), "bad": bad, "raised": raised, "losses": _thinned(losses), "skill": learnt}
+            bad = len(losses)  # the loss can stay finite if a fused relu hides the NaN
+        return {"steps": len(losses), "bad": bad, "raised": raised, "losses": _thinned_out(losses), "skill": skills}
 
     def _step(self, batch: Batch) -> float:
-        """fit would take the mean over the epoch: this is the step's own."""
+        """fit reports the mean over the epoch; this is the loss of the step itself."""
         logs = self.model.train_on_batch(batch.x, batch.y, batch.weights, return_dict=True)
         value = logs.get("loss", next(iter(logs.values()), math.nan)) if isinstance(logs, dict) else math.nan
         return float(value)
 
-    def _look(self, step: int, learnt: list[tuple[int, float]]) -> None:
-        if self.scores:
-            found, trouble = attempt(skill, self.model, self.sample, self.classes)
-            self.scores = found is not None and not trouble
-            if found is not None:
-                learnt.append((step, round(found, 4)))
+    def _score(self, step: int, skills: list[tuple[int, float]]) -> None:
+        if self.can_score:
+            score, problem = attempt(skill, self.model, self.sample, self.classes)
+            self.can_score = score is not None and not problem
+            if score is not None:
+                skills.append((step, round(score, 4)))
 
     def _weights_are_finite(self) -> bool:
         numpy = sys.modules["numpy"]
         return all(numpy.isfinite(variable.numpy()).all() for variable in self.model.trainable_variables)
 
 
-def _fresh(optimizer: Any) -> Any:
+def _recreated(optimizer: Any) -> Any:
     """The same optimizer before its first step."""
-    if optimizer is None:  # a step of the program's own may have others
+    if optimizer is None:  # a custom train_step may have others
         return None
-    made, trouble = attempt(lambda: type(optimizer).from_config(optimizer.get_config()))
+    made, problem = attempt(lambda: type(optimizer).from_config(optimizer.get_config()))
     if made is None:
-        raise CannotTry(f"its optimizer can't be made anew ({trouble})")
+        raise CannotTry(f"its optimizer can't be recreated ({problem})")
     return made
 
 
-def _step_by_step(model: Any) -> None:
-    """However many steps the program takes at once."""
-    several = getattr(model, "_steps_per_execution", None)
-    if several is not None and hasattr(several, "assign"):  # tf_keras
-        several.assign(1)
+def _set_single_steps(model: Any) -> None:
+    """One step per call, however many the program uses."""
+    steps_per_execution = getattr(model, "_steps_per_execution", None)
+    if steps_per_execution is not None and hasattr(steps_per_execution, "assign"):  # tf_keras
+        steps_per_execution.assign(1)
     else:
         model.steps_per_execution = 1
 
 
 def _variables(optimizer: Any) -> list[Any]:
-    held = optimizer.variables
-    return list(held() if callable(held) else held)  # a method in tf_keras
+    variables = optimizer.variables
+    return list(variables() if callable(variables) else variables)  # a method in tf_keras
 
 
 def _order(count: int, number: int) -> list[int]:
-    """The first round in the program's own order, the others shuffled."""
+    """The first round in the program's order, the others shuffled."""
     numpy = sys.modules["numpy"]
-    found = numpy.arange(count) if number == 0 else numpy.random.default_rng(number).permutation(count)
-    return [int(at) for at in found]
+    order = numpy.arange(count) if number == 0 else numpy.random.default_rng(number).permutation(count)
+    return [int(at) for at in order]
 
 
-def _thinned(losses: list[float]) -> list[float]:
-    """Means over equal stretches; the last one as it is, where it is not finite."""
-    size = max(1, math.ceil(len(losses) / MOST_POINTS))
+def _thinned_out(losses: list[float]) -> list[float]:
+    """Means over segments of equal length; a last non-finite loss stays non-finite."""
+    size = max(1, math.ceil(len(losses) / MAX_CURVE_POINTS))
     parts = [losses[at : at + size] for at in range(0, len(losses), size)]
     return [float(f"{sum(part) / len(part):.6g}") for part in parts]
 
 
-def _asked_for() -> str:
+def _plan_path() -> str:
     assert state.current is not None
     return state.current.options["prove"]
 
 
-def _tell(kind: str, **data: Any) -> None:
+def _record(kind: str, **data: Any) -> None:
     if state.current is not None:
         state.current.event(kind, **data)
