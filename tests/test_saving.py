@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from laststep.commands.run import split
-from laststep.recorder import saving, state
+from laststep.recorder import state
+from laststep.recorder.saver import Saver
 from tests.harness import Ran, Scenario, scenario
 
 RunIt = Callable[[Scenario], Ran]
@@ -75,22 +76,22 @@ class Model:
 
 
 @pytest.fixture
-def saver(tmp_path: Path) -> saving.Saver:
-    return saving.Saver(state.Recorder(str(tmp_path)))
+def saver(tmp_path: Path) -> Saver:
+    return Saver(state.Recorder(str(tmp_path)))
 
 
-def test_never_twice(saver: saving.Saver, tmp_path: Path) -> None:
+def test_never_twice(saver: Saver, tmp_path: Path) -> None:
     model = Model()
     for _ in range(3):
-        saver.want("memory")
+        saver.request("memory")
         if saver.is_wanted:
             saver.save(model)
     assert model.saves == 1
     assert [file.name for file in (tmp_path / "saved").iterdir()] == ["model.keras"]
 
 
-def test_never_half_a_file(saver: saving.Saver, tmp_path: Path) -> None:
-    saver.want("memory")
+def test_never_half_a_file(saver: Saver, tmp_path: Path) -> None:
+    saver.request("memory")
     saver.save(Model(fails=True))
     assert list((tmp_path / "saved").iterdir()) == []
     assert "No space left" in next(tmp_path.glob("recorder.*.jsonl")).read_text()
@@ -101,8 +102,9 @@ def test_nothing_is_caught_without_a_fit(tmp_path: Path) -> None:
     code = """
 import os, signal, sys
 from laststep.commands.run import split
-from laststep.recorder import saving, state
-saver = saving.Saver(state.Recorder(sys.argv[1]))
+from laststep.recorder import state
+from laststep.recorder.saver import Saver
+saver = Saver(state.Recorder(sys.argv[1]))
 signal.signal(signal.SIGTERM, mine := lambda *_: None)
 saver.catch_terminate()
 assert signal.getsignal(signal.SIGTERM) is mine

@@ -1,4 +1,4 @@
-"""Data that is no tf.data pipeline (generators, PyDataset, arrays), and the bound: one batch again and again."""
+"""Data other than tf.data pipelines (generators, PyDataset, arrays), and the upper bound: one batch repeated."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from laststep.recorder.experiments.tune.calls import is_dataset, walk
-from laststep.recorder.experiments.tune.changes import Change, NotTried
-from laststep.recorder.experiments.tune.turns import Fit
+from laststep.recorder.experiments.tune.changes import PipelineChange, SkippedChange
+from laststep.recorder.experiments.tune.turns import RepeatedFit
 
-MANY = 10**7
-ALONE = {"y": None, "batch_size": None, "sample_weight": None, "shuffle": None}  # what only arrays are given
+MANY_TIMES = 10**7
+ARRAY_ARGUMENTS = {"y": None, "batch_size": None, "sample_weight": None, "shuffle": None}  # only used with arrays
 
 
 def kind_of(data: Any) -> str:
@@ -22,7 +22,7 @@ def kind_of(data: Any) -> str:
         return "generator in tf.data" if any(call.method == "from_generator" for call in walk(data)) else "tf.data"
     if is_py_dataset(data):
         return "PyDataset"
-    return "generator" if isinstance(data, Turnstile) else "arrays"
+    return "generator" if isinstance(data, SharedGenerator) else "arrays"
 
 
 def is_py_dataset(data: Any) -> bool:
@@ -36,13 +36,13 @@ def batch_of(data: Any) -> int | None:
     return int(sizes[0]) if sizes and sizes[0] is not None else None
 
 
-def shareable(data: Any) -> Any:
-    """A plain generator, to be given to one fit after the other: the last one's thread may still be inside it."""
-    return Turnstile(data) if hasattr(data, "__next__") else data
+def as_shared(data: Any) -> Any:
+    """Wrap a plain generator, to be passed to several fits: the thread of the previous one may still be inside it."""
+    return SharedGenerator(data) if hasattr(data, "__next__") else data
 
 
-class Turnstile:
-    """Each fit gets a generator of its own; one at a time gets through to the program's."""
+class SharedGenerator:
+    """Each fit gets a generator of its own; they take turns at the program's generator."""
 
     def __init__(self, source: Any) -> None:
         self.source, self.lock = source, threading.Lock()
@@ -57,15 +57,17 @@ class Turnstile:
             yield element
 
 
-def changes_of(data: Any) -> Iterator[Change | NotTried]:
+def changes_of(data: Any) -> Iterator[PipelineChange | SkippedChange]:
     if is_py_dataset(data):
         yield from _workers(data)
-    elif isinstance(data, Turnstile):
-        yield NotTried("run it in parallel", None, "a plain Python generator gives its batches one after the other")
+    elif isinstance(data, SharedGenerator):
+        yield SkippedChange(
+            "run it in parallel", None, "a plain Python generator gives its batches one after the other"
+        )
 
 
-def _workers(data: Any) -> Iterator[Change]:
-    """More threads, and then processes, which may hang in a fork: they come last."""
+def _workers(data: Any) -> Iterator[PipelineChange]:
+    """More threads, then processes, which may hang in a fork and so come last."""
     count = min(max(2, os.cpu_count() or 2), 8)
     name = type(data).__name__
     code = type(data).__init__.__code__ if hasattr(type(data).__init__, "__code__") else None
@@ -77,21 +79,21 @@ def _workers(data: Any) -> Iterator[Change]:
         changed.workers, changed.use_multiprocessing = count, processes
         says = f"{count} {'processes' if processes else 'threads'} make batches"
         more = ", use_multiprocessing=True" if processes else ""
-        yield Change(says, None, f"{name}(…, workers={count}{more})", changed, where=where, risky=processes)
+        yield PipelineChange(says, None, f"{name}(…, workers={count}{more})", changed, where=where, risky=processes)
 
 
-def bound(fit: Fit, data: Any, steps: int | None, says: str) -> Change:
-    """If the data came for nothing: the first batch, held in memory, in each step."""
+def repeated_batch(fit: RepeatedFit, data: Any, steps: int | None, says: str) -> PipelineChange:
+    """As if data cost nothing: the first batch, held in memory, in every step."""
     tf = sys.modules["tensorflow"]
-    same = tf.data.Dataset.from_tensors(_first_batch(tf, fit, data)).repeat(steps or MANY)
-    return Change(says, None, "", same, fit=dict(ALONE))
+    same = tf.data.Dataset.from_tensors(_first_batch(tf, fit, data)).repeat(steps or MANY_TIMES)
+    return PipelineChange(says, None, "", same, fit=dict(ARRAY_ARGUMENTS))
 
 
-def _first_batch(tf: Any, fit: Fit, data: Any) -> Any:
+def _first_batch(tf: Any, fit: RepeatedFit, data: Any) -> Any:
     if is_py_dataset(data):
         return data[0]
-    if is_dataset(data) or isinstance(data, Turnstile):
+    if is_dataset(data) or isinstance(data, SharedGenerator):
         return next(iter(data))
-    size = int(fit.asked.get("batch_size") or 32)
-    given = (data, fit.asked["y"]) if fit.asked.get("y") is not None else (data,)
-    return tf.nest.map_structure(lambda part: part[:size], given)
+    size = int(fit.arguments.get("batch_size") or 32)
+    arrays = (data, fit.arguments["y"]) if fit.arguments.get("y") is not None else (data,)
+    return tf.nest.map_structure(lambda part: part[:size], arrays)

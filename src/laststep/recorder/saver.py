@@ -1,4 +1,4 @@
-"""Save the model of the open fit once, when its end is near: at a step's end, in the training's own thread."""
+"""Save the model of the open fit once before the process dies: between two steps, in the training thread."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from laststep.recorder.guard import attempt, guard
 
 PROBE = "saving"
 FOLDER = "saved"
-GRACE = 25.0  # seconds after SIGTERM in which a step may end; then the process dies as it would have without us
+GRACE_SECONDS = 25.0  # after SIGTERM a step may take so long to end; then the process dies as it would have without us
 
 
 class Saver:
-    """`is_wanted` is all that a step looks at. Once means once: also when the one attempt failed."""
+    """A step checks `is_wanted` only. The model is saved at most once, even if the attempt fails."""
 
     def __init__(self, recorder: state.Recorder) -> None:
         self.is_wanted = False
         self._recorder = recorder
         self._is_done = False
-        self._why = ""
+        self._reason = ""
         self._terminated_at = 0.0
 
-    def want(self, why: str) -> None:
+    def request(self, reason: str) -> None:
         if not self._is_done:
-            self._why = self._why or why
+            self._reason = self._reason or reason
             self.is_wanted = True
 
     def save(self, model: Any) -> None:
-        """Called between two steps. What the model costs to write, training waits for."""
+        """Called between two steps; training waits until the model is written."""
         self.is_wanted = False
         if not self._is_done and model is not None:
             self._is_done = True
@@ -50,13 +50,13 @@ class Saver:
         if not path:
             path, _ = _write(model.save_weights, folder, "model", ".weights.h5")
         size = os.path.getsize(path) if path else 0
-        told = {"path": path or None, "bytes": size, "seconds": round(time.time() - began, 3), "why": self._why}
-        self._recorder.event("saved", step=self._recorder.count, because=because or None, **told)
+        fields = {"path": path or None, "bytes": size, "seconds": round(time.time() - began, 3), "why": self._reason}
+        self._recorder.event("saved", step=self._recorder.count, because=because or None, **fields)
 
     def catch_terminate(self) -> None:
-        """While a fit is open, and only where the program would die of SIGTERM without a word."""
-        mine = threading.current_thread() is threading.main_thread()
-        if mine and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        """While a fit is open, and only if SIGTERM would kill the program without further notice."""
+        is_main_thread = threading.current_thread() is threading.main_thread()
+        if is_main_thread and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, self._terminate)
 
     def release_terminate(self) -> None:
@@ -68,22 +68,22 @@ class Saver:
         if not self._recorder.open_fits or self._is_done:
             die()
         self._terminated_at = self._terminated_at or time.monotonic()
-        self.is_wanted, self._why = True, self._why or "SIGTERM"
+        self.is_wanted, self._reason = True, self._reason or "SIGTERM"
 
     def beat(self) -> None:
-        if self._terminated_at and time.monotonic() - self._terminated_at > GRACE and not self._is_done:
+        if self._terminated_at and time.monotonic() - self._terminated_at > GRACE_SECONDS and not self._is_done:
             die()
 
 
 def _write(save: Any, folder: str, name: str, ending: str) -> tuple[str, str]:
-    """(path, "") or ("", why not): under another name first, so that what is called by its name is whole."""
+    """(path, "") or ("", the error). Written under another name first, so that `path` is never a partial file."""
     path, part = (os.path.join(folder, f"{name}{mark}{ending}") for mark in ("", ".part"))
-    _, trouble = attempt(save, part)
-    if not trouble:
-        _, trouble = attempt(_finish, part, path)
-    if trouble:
+    _, problem = attempt(save, part)
+    if not problem:
+        _, problem = attempt(_finish, part, path)
+    if problem:
         attempt(os.unlink, part)
-    return ("", trouble) if trouble else (path, "")
+    return ("", problem) if problem else (path, "")
 
 
 def _finish(part: str, path: str) -> None:
@@ -96,6 +96,6 @@ def _finish(part: str, path: str) -> None:
 
 
 def die() -> None:
-    """Of SIGTERM, as without us. By the C library: only the main thread may ask Python for the default."""
+    """Die of SIGTERM, as without us. Through the C library: only the main thread may set a handler in Python."""
     ctypes.CDLL(None).signal(int(signal.SIGTERM), 0)
-    _signal.raise_signal(signal.SIGTERM)  # not by `signal`, where it would be noted as the program's own doing
+    _signal.raise_signal(signal.SIGTERM)  # not through `signal`, which a probe would record as the program's own call

@@ -1,4 +1,4 @@
-"""The batches that fit was given, taken once and held, so that both arms train on the same ones."""
+"""The batches passed to fit, read once and held, so that both arms train on the same ones."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-MOST_BATCHES = 1000
-MOST_BYTES = 256 << 20
-MOST_SCORED = 2048  # samples that predictions are judged by
+MAX_BATCHES = 1000
+MAX_HELD_BYTES = 256 << 20
+MAX_SCORED_SAMPLES = 2048  # by which predictions are scored
 
 
 class CannotTry(Exception):
-    """Said to the user in one line."""
+    """Its message is shown to the user in one line."""
 
 
 class Batch(NamedTuple):
@@ -24,26 +24,26 @@ class Batch(NamedTuple):
     weights: Any = None
 
 
-def take(model: Any, asked: dict[str, Any], until: float) -> list[Batch]:
-    """As Keras would feed them, as many as there are and as memory and time allow."""
-    found: list[Batch] = []
-    size = 0
-    for element in _dataset(model, asked):
+def hold_batches(model: Any, arguments: dict[str, Any], until: float) -> list[Batch]:
+    """The batches as Keras would feed them, as many as there are and as memory and time allow."""
+    batches: list[Batch] = []
+    held_bytes = 0
+    for element in _dataset(model, arguments):
         parts = element if isinstance(element, tuple) else (element,)
-        held = Batch(*changed(parts[:3], _array))
-        found.append(held)
-        size += sum(value.nbytes for value in leaves(held))
-        if len(found) >= MOST_BATCHES or size > MOST_BYTES or time.time() > until:
+        batch = Batch(*map_arrays(parts[:3], _array))
+        batches.append(batch)
+        held_bytes += sum(value.nbytes for value in leaves(batch))
+        if len(batches) >= MAX_BATCHES or held_bytes > MAX_HELD_BYTES or time.time() > until:
             break
-    if not found:
+    if not batches:
         raise CannotTry("its data gave no batch")
-    return found
+    return batches
 
 
-def _dataset(model: Any, asked: dict[str, Any]) -> Any:
-    """The tf.data pipeline that Keras makes of whatever fit was given, class weights in it."""
+def _dataset(model: Any, arguments: dict[str, Any]) -> Any:
+    """The tf.data pipeline that Keras makes from the arguments of fit, including class weights."""
     names = ("x", "y", "sample_weight", "batch_size", "steps_per_epoch", "shuffle", "class_weight")
-    given = {name: asked[name] for name in names if asked.get(name) is not None}
+    given = {name: arguments[name] for name in names if arguments.get(name) is not None}
     handler = sys.modules.get("tf_keras.src.engine.data_adapter")
     if handler is not None and any(kind.__module__.startswith("tf_keras.") for kind in type(model).__mro__):
         return handler.DataHandler(**given, model=model, distribute=False)._dataset
@@ -53,29 +53,29 @@ def _dataset(model: Any, asked: dict[str, Any]) -> Any:
 
 def _array(value: Any) -> Any:
     if not hasattr(value, "numpy") or not hasattr(value, "dtype"):
-        raise CannotTry(f"its data holds a {type(value).__name__}, which can't be held and given again")
+        raise CannotTry(f"its data holds a {type(value).__name__}, which can't be held and used again")
     return value.numpy()
 
 
 def leaves(structure: Any) -> list[Any]:
-    """The arrays of a tuple, a list or a dict of them."""
+    """The arrays in a nested tuple, list or dict."""
     if isinstance(structure, (tuple, list, dict)):
         parts = structure.values() if isinstance(structure, dict) else structure
         return [value for part in parts for value in leaves(part)]
     return [] if structure is None else [structure]
 
 
-def changed(structure: Any, change: Callable[[Any], Any]) -> Any:
-    """The same structure with each array changed."""
+def map_arrays(structure: Any, change: Callable[[Any], Any]) -> Any:
+    """The same structure with a function applied to each array."""
     if isinstance(structure, dict):
-        return {name: changed(part, change) for name, part in structure.items()}
+        return {name: map_arrays(part, change) for name, part in structure.items()}
     if isinstance(structure, (tuple, list)):
-        return type(structure)(changed(part, change) for part in structure)
+        return type(structure)(map_arrays(part, change) for part in structure)
     return structure if structure is None else change(structure)
 
 
 def sample(batches: list[Batch]) -> list[Batch]:
-    """Some of them, evenly over all, that predictions are judged by."""
+    """Some batches, spread evenly, by which predictions are scored."""
     rows = max(1, len(leaves(batches[0])[0]) if leaves(batches[0])[0].ndim else 1)
-    wanted = max(1, MOST_SCORED // rows)
+    wanted = max(1, MAX_SCORED_SAMPLES // rows)
     return batches[:: max(1, len(batches) // wanted)][:wanted]

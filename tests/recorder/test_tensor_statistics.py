@@ -7,15 +7,15 @@ import json
 import numpy as np
 import pytest
 
-from laststep.recorder.numbers.tallies import MOST_DISTINCT, Tally, bad_values
+from laststep.recorder.numbers.tensor_statistics import MAX_DISTINCT, RunningStatistics, bad_values
 
 
 def told(*batches: object) -> dict[str, object]:
-    tally = Tally()
+    statistics = RunningStatistics()
     for batch in batches:
-        tally.add(np.asarray(batch))
-    json.dumps(tally.tell())
-    return tally.tell()
+        statistics.add(np.asarray(batch))
+    json.dumps(statistics.describe())
+    return statistics.describe()
 
 
 def test_range_mean_and_spread_over_several_batches() -> None:
@@ -34,7 +34,7 @@ def test_labels() -> None:
     assert told([0, 1, 2, 1])["distinct"] == [0, 1, 2]
     assert told([0, 1, 2])["whole"] is True
     assert told([0.0, 0.5])["whole"] is False
-    assert "distinct" not in told(np.arange(MOST_DISTINCT + 1))
+    assert "distinct" not in told(np.arange(MAX_DISTINCT + 1))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A shuffle behind slow work fills for minutes: a side run makes its buffer smaller, and the epoch as much shorter."""
+"""A shuffle after slow work takes minutes to fill: in a side run its buffer is smaller, and the epoch shorter."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import functools
 from typing import Any
 
 from laststep.recorder.experiments.tune import elements
-from laststep.recorder.experiments.tune.calls import Call, again, rebuild, walk
+from laststep.recorder.experiments.tune.calls import Call, rebuild, repeat_call, walk
 from laststep.recorder.guard import attempt
 
-LOOK = 0.5  # seconds
-LONGEST_FILL = 1.0
-EPOCH = 1.2
+RATE_SECONDS = 0.5  # to measure how fast its input is
+MAX_FILL_SECONDS = 1.0
+EPOCH_SECONDS = 1.2
 
 
-def scaled(dataset: Any) -> tuple[Any, list[str]]:
-    """The dataset to compare with, and what was made smaller in it."""
+def with_smaller_shuffles(dataset: Any) -> tuple[Any, list[str]]:
+    """The dataset to compare with, and notes on what was made smaller."""
     notes = []
     for call in list(walk(dataset)):
         if call.method != "shuffle":
@@ -29,11 +29,11 @@ def scaled(dataset: Any) -> tuple[Any, list[str]]:
 
 def _edit(call: Call, dataset: Any) -> Any:
     buffer, count = int(call.argument("buffer_size", 1)), int(call.input.cardinality().numpy())
-    held = min(buffer, count) if count > 0 else buffer
-    pace = elements.rate(call.input, LOOK, held)
-    if held / pace < LONGEST_FILL:
+    filled = min(buffer, count) if count > 0 else buffer
+    elements_per_second = elements.elements_per_second(call.input, RATE_SECONDS, filled)
+    if filled / elements_per_second < MAX_FILL_SECONDS:
         return None
-    enough = max(int(pace * EPOCH), 4 * _batch_size(dataset))
+    enough = max(int(elements_per_second * EPOCH_SECONDS), 4 * _batch_size(dataset))
     share = min(1.0, enough / count) if count > 0 else min(1.0, enough / buffer / 2)
     return functools.partial(_smaller, buffer=max(1, int(buffer * share)), take=enough if count > enough else None)
 
@@ -41,7 +41,7 @@ def _edit(call: Call, dataset: Any) -> Any:
 def _smaller(call: Call, buffer: int, take: int | None) -> Any:
     kwargs = {name: value for name, value in call.kwargs.items() if name != "buffer_size"}
     source = call.args[0] if take is None else call.args[0].take(take)
-    return again(call, (source, buffer, *call.args[2:]), kwargs)
+    return repeat_call(call, (source, buffer, *call.args[2:]), kwargs)
 
 
 def _batch_size(dataset: Any) -> int:

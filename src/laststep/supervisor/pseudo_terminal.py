@@ -1,4 +1,4 @@
-"""The user's terminal and the pseudo-terminal that the program gets in its place."""
+"""The user's terminal, and the pseudo-terminal that the program gets in its place."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import time
 from typing import Any
 
 OPOST = termios.OPOST
-MOST_TYPED_AHEAD = 3000  # a terminal keeps 4095 bytes
-INPUT, OUTPUT, CONTROL, LOCAL, CHARACTERS = 0, 1, 2, 3, 6
+MAX_TYPED_AHEAD_BYTES = 3000  # a terminal buffers 4095 bytes
+INPUT, OUTPUT, CONTROL, LOCAL, CHARACTERS = 0, 1, 2, 3, 6  # indices in the attributes of termios
 
 
 def get_modes(fd: int) -> list[Any] | None:
     try:
         return termios.tcgetattr(fd)
-    except termios.error:  # gone
+    except termios.error:  # the terminal is gone
         return None
 
 
 def set_modes(fd: int, modes: list[Any] | None) -> None:
-    """Also from the background: SIGTTOU is blocked in all our processes that come here."""
+    """Works from the background, too: SIGTTOU is blocked in all our processes that call this."""
     if modes is not None:
         try:
             termios.tcsetattr(fd, termios.TCSANOW, modes)
@@ -30,8 +30,8 @@ def set_modes(fd: int, modes: list[Any] | None) -> None:
             pass
 
 
-def raw(modes: list[Any]) -> list[Any]:
-    """Every byte as it is, in both directions: the program's terminal does the rest."""
+def raw_modes(modes: list[Any]) -> list[Any]:
+    """Pass every byte unchanged in both directions: the program's terminal does the processing."""
     changed = [*modes[:CHARACTERS], list(modes[CHARACTERS])]
     changed[INPUT] &= ~(termios.IGNBRK | termios.BRKINT | termios.PARMRK | termios.ISTRIP)
     changed[INPUT] &= ~(termios.INLCR | termios.IGNCR | termios.ICRNL | termios.IXON)
@@ -42,7 +42,7 @@ def raw(modes: list[Any]) -> list[Any]:
 
 
 def copy_size(real: int, ours: int) -> None:
-    """Where it changes, the kernel then sends SIGWINCH to whoever is in the foreground of ours."""
+    """If the size changes, the kernel sends SIGWINCH to the foreground job of our terminal."""
     try:
         size = fcntl.ioctl(real, termios.TIOCGWINSZ, b"\0" * 8)
         fcntl.ioctl(ours, termios.TIOCSWINSZ, size)
@@ -58,7 +58,7 @@ def is_controlling(fd: int) -> bool:
 
 
 def is_in_front(fd: int) -> bool:
-    """Whether our job has the terminal; where it controls no job, all have it."""
+    """Whether our job is in the foreground; without job control everyone is."""
     try:
         return os.tcgetpgrp(fd) == os.getpgrp()
     except OSError:
@@ -66,12 +66,12 @@ def is_in_front(fd: int) -> bool:
 
 
 def is_job() -> bool:
-    """Whether a shell with job control started us: then our group is not the one that the session began with."""
+    """Whether a shell with job control started us: then our process group is not the session leader's."""
     return os.getsid(0) != os.getpgrp()
 
 
 class Attachment:
-    """The user's terminal, lent to the program's: its modes move there and back, as if there were one of them."""
+    """The user's terminal lent to the program's: modes are copied there and back, as if they were one terminal."""
 
     def __init__(self, real: int, ours: int, already: bool = False) -> None:
         self._real, self._ours = real, ours
@@ -86,45 +86,45 @@ class Attachment:
         if self.is_on or modes is None:
             return
         copy_size(self._real, self._ours)
-        self._hand_over_lines(modes)
+        self._transfer_typed_lines(modes)
         set_modes(self._ours, modes)
-        set_modes(self._real, raw(modes))
+        set_modes(self._real, raw_modes(modes))
         self._raw = get_modes(self._real)
 
-    def _hand_over_lines(self, modes: list[Any]) -> None:
-        """Lines typed ahead, and the end of them (Ctrl-D), which a raw terminal does not know; shown already."""
+    def _transfer_typed_lines(self, modes: list[Any]) -> None:
+        """Lines typed ahead and their end (Ctrl-D), which a raw terminal does not process; they were echoed already."""
         typed = b""
         while modes[LOCAL] & termios.ICANON and select.select([self._real], [], [], 0)[0]:
             typed += os.read(self._real, 4096) or modes[CHARACTERS][termios.VEOF]
-            if len(typed) > MOST_TYPED_AHEAD:
+            if len(typed) > MAX_TYPED_AHEAD_BYTES:
                 break
         if typed:
             silent = list(modes)
             silent[LOCAL] &= ~(termios.ECHO | termios.ECHONL)
             set_modes(self._ours, silent)
             os.write(self._ours, typed)
-            time.sleep(0.02)  # the kernel takes it in a moment later
+            time.sleep(0.02)  # the kernel processes it slightly later
 
     def detach(self) -> None:
-        """The program's own modes go back to the user's terminal, unless others have changed it since."""
+        """Copy the program's modes back to the user's terminal, unless someone else has changed those."""
         if self.is_on and get_modes(self._real) == self._raw:
             set_modes(self._real, get_modes(self._ours))
         self._raw = None
 
 
 def take_unread(fd: int) -> bytes:
-    """What was typed into a terminal of ours, and not read by the program."""
+    """Input to a terminal of ours that the program has not read."""
     modes = get_modes(fd)
     if modes is None:
         return b""
-    set_modes(fd, raw(modes))  # half a line can be read, too
+    set_modes(fd, raw_modes(modes))  # so that an incomplete line can be read, too
     unread = os.read(fd, 4096) if select.select([fd], [], [], 0)[0] else b""
     set_modes(fd, modes)
     return unread.replace(b"\0", b"")
 
 
 def type_ahead(fd: int, typed: bytes) -> None:
-    """As if it had been typed into this terminal, and shown already; many systems do not allow it."""
+    """Insert input as if it had been typed into this terminal, without echo; many systems do not allow it."""
     modes = get_modes(fd)
     if not typed or modes is None:
         return

@@ -1,4 +1,4 @@
-"""From the name of a container to the line of the user's source that puts things into it."""
+"""From the name of a container to the line of the user's source that adds to it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 from laststep.recorder.frames import Place, is_users, parse_source, place
 
-PUTS = frozenset({"append", "appendleft", "extend", "add", "insert", "update", "setdefault", "put"})
+ADDING_METHODS = frozenset({"append", "appendleft", "extend", "add", "insert", "update", "setdefault", "put"})
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-class Put(NamedTuple):
-    """A line that puts something into what is called by this name."""
+class Addition(NamedTuple):
+    """A line that adds something to the container of this name."""
 
     name: str
     key: str  # history["loss"].append: loss
@@ -24,15 +24,19 @@ class Put(NamedTuple):
     in_function: bool
 
 
-def putting_line(name: str, file: str) -> Place | None:
-    """Of several, one in the class that holds it, then one in a loop or a hook."""
+def adding_line(name: str, file: str) -> Place | None:
+    """The line that adds to the container; preferably in the class that holds it, then in a loop or a hook."""
     owner, attribute, key = _parts(name)
     if not attribute or not is_users(file):
         return None
-    found = [put for put in _puts(file) if put.name == attribute and put.key in ("", key)]
-    mine = [put for put in found if not owner or put.in_class == owner] or found
-    best = max(mine, key=lambda put: (put.in_loop or bool(put.in_class), put.in_loop, put.in_function), default=None)
+    found = [addition for addition in _additions(file) if addition.name == attribute and addition.key in ("", key)]
+    preferred = [addition for addition in found if not owner or addition.in_class == owner] or found
+    best = max(preferred, key=_rank, default=None)
     return place(file, best.line) if best is not None else None
+
+
+def _rank(addition: Addition) -> tuple[bool, bool, bool]:
+    return addition.in_loop or bool(addition.in_class), addition.in_loop, addition.in_function
 
 
 def _parts(name: str) -> tuple[str, str, str]:
@@ -43,17 +47,17 @@ def _parts(name: str) -> tuple[str, str, str]:
 
 
 @functools.lru_cache(maxsize=4)
-def _puts(file: str) -> list[Put]:
-    found: list[Put] = []
+def _additions(file: str) -> list[Addition]:
+    found: list[Addition] = []
     _search(parse_source(file), "", False, False, found)
     return found
 
 
-def _search(node: ast.AST, in_class: str, in_loop: bool, in_function: bool, found: list[Put]) -> None:
+def _search(node: ast.AST, in_class: str, in_loop: bool, in_function: bool, found: list[Addition]) -> None:
     for child in ast.iter_child_nodes(node):
-        for target in _put_by(child):
+        for target in _targets_of(child):
             name, key = _name_of(target)
-            found.append(Put(name, key, getattr(child, "lineno", 0), in_class, in_loop, in_function))
+            found.append(Addition(name, key, getattr(child, "lineno", 0), in_class, in_loop, in_function))
         if isinstance(child, ast.ClassDef):
             _search(child, child.name, False, False, found)
         elif isinstance(child, FUNCTIONS):
@@ -62,9 +66,9 @@ def _search(node: ast.AST, in_class: str, in_loop: bool, in_function: bool, foun
             _search(child, in_class, in_loop or isinstance(child, LOOPS), in_function, found)
 
 
-def _put_by(node: ast.AST) -> list[ast.AST]:
-    """What it puts something into."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PUTS:
+def _targets_of(node: ast.AST) -> list[ast.AST]:
+    """The containers to which this statement adds."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ADDING_METHODS:
         return [node.func.value]
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
         return [node.value.func]  # keep(x), where keep is results.append
@@ -76,7 +80,7 @@ def _put_by(node: ast.AST) -> list[ast.AST]:
 
 
 def _name_of(node: Any) -> tuple[str, str]:
-    """The name under subscripts and calls, and its key: self.history["loss"] and cache.setdefault(k, []) alike."""
+    """The name below subscripts and calls, and its key: self.history["loss"], cache.setdefault(k, [])."""
     key = ""
     while isinstance(node, (ast.Subscript, ast.Call)):
         if isinstance(node, ast.Subscript):
