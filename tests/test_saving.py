@@ -47,7 +47,7 @@ def test_the_end_was_foretold(recorded: RunIt) -> None:
     ran = recorded(scenario("tensors_accumulating__callback"))
     first = ran.forecasts[0]
     assert "limit 1.7 GB of the control group" in first
-    assert "What keeps it: KeepPredictions.kept, train.py:27." in first
+    assert "`KeepPredictions.kept` (train.py:27) keeps growing." in first
     told = next(event for event in ran.events() if event.kind == "forecast")
     end = next(event for event in ran.events() if event.kind == "end")
     assert 0.3 < told.get("seconds") / (end.time - told.time) < 3

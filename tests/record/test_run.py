@@ -19,6 +19,7 @@ from laststep.record.claim import CLAIM, start_time
 from laststep.record.folder import CONSOLE, SAMPLES, SUPERVISOR_JOURNAL
 from laststep.record.journal import JournalWriter
 from laststep.record.run import DamagedRun, Run
+from laststep.record.sample import Sample
 from laststep.record.steps import HEADER, MAGIC, SLOT, StepWriter
 from laststep.recorder import state
 from laststep.recorder.state import Recorder
@@ -73,7 +74,7 @@ def test_a_run_comes_back_whole(tmp_path: Path) -> None:
     assert run.id == "20260101-000000-aaaa"
     assert [event.kind for event in run.events] == ["run", "recorder", "exiting", "end"]
     assert [step.number for step in run.steps] == [1, 2, 3]
-    assert run.samples == [{"t": 2.5, "rss": 10}]
+    assert run.samples == [Sample(time=2.5, rss=10)]
     assert run.console == "Epoch 1/1\n�\n"
     assert (run.command, run.exit_code, run.signal, run.seconds) == (["python", "train.py"], 0, None, 4.5)
     assert (run.alive, run.vanished) == (False, False)

@@ -9,10 +9,11 @@ import pytest
 from laststep.analysis.finding import Confidence, Diagnosis, Finding
 from laststep.record.event import Event
 from laststep.record.run import Run
+from laststep.record.sample import Sample
 from laststep.record.steps import Step
 from laststep.rules.diagnose import diagnose
 from laststep.rules.rule import Answer, Rule
-from tests.written import written
+from tests.written import sample, written
 
 GB = 10**9
 NAN = float("nan")
@@ -33,19 +34,12 @@ def aftermath(kills: int = 0, machine: int | None = 0) -> Event:
     return event(9.0, "aftermath", groups=[{"group": "/job", "limit": GB, "kills": kills}], machine_kills=machine)
 
 
-def samples(*used: float, limit: float = GB) -> list[dict[str, Any]]:
-    return [
-        {
-            "t": float(i),
-            "rss": u,
-            "group": {"used": u, "limit": limit},
-            "host": {"total": 64 * GB, "available": 32 * GB},
-        }
-        for i, u in enumerate(used)
-    ]
+def samples(*used: float, limit: float = GB) -> list[Sample]:
+    host = {"total": 64 * GB, "available": 32 * GB}
+    return [sample(float(i), rss=u, group={"used": u, "limit": limit}, host=host) for i, u in enumerate(used)]
 
 
-def killed(*extra: Event, sampled: list[dict[str, Any]] | None = None, end: Event | None = None) -> Diagnosis:
+def killed(*extra: Event, sampled: list[Sample] | None = None, end: Event | None = None) -> Diagnosis:
     began = [event(0.0, "run", command=["python", "train.py"]), event(0.1, "recorder", pid=77)]
     last = [end] if end else [event(10.0, "end", signal="SIGKILL", code=None, pid=77, seconds=10.0)]
     events = sorted([*began, *extra, *last], key=lambda e: e.time)
@@ -128,10 +122,10 @@ def test_growth_with_every_step_is_told_from_one_big_jump() -> None:
         event(10.0, "end", signal="SIGKILL", code=None, pid=77, seconds=10.0),
     )
     grown = diagnose(Run(id="r", events=events, samples=sampled, steps=steps)).findings[0]
-    assert any("with every step" in item.says for item in grown.evidence)
-    assert "keeps memory with every step" in grown.remedies[0].does
+    assert any("per step" in item.says for item in grown.evidence)
+    assert "keeps memory in every step" in grown.remedies[0].does
     at_once = diagnose(Run(id="r", events=events, samples=sampled)).findings[0]
-    assert not any("with every step" in item.says for item in at_once.evidence)
+    assert not any("per step" in item.says for item in at_once.evidence)
 
 
 def test_sigterm_that_was_handled_and_did_not_end_it() -> None:

@@ -14,6 +14,7 @@ from laststep.analysis.stacks import Look
 from laststep.analysis.stall import cause_of, stall_of
 from laststep.record.event import Event
 from laststep.record.run import Run
+from laststep.record.sample import Sample, decode_sample
 from laststep.record.steps import Step
 from laststep.rules.diagnose import diagnose
 from laststep.rules.rule import all_rules
@@ -325,12 +326,16 @@ def beats(share: float, seconds: int = 40, each: float = 0.1, phase: str = "step
     return made
 
 
+def sampled(fields: list[dict[str, Any]]) -> list[Sample]:
+    return [decode_sample(each) for each in fields]
+
+
 def training(samples: list[dict[str, Any]], *more: Event) -> Run:
     began = [event(99.0, "run", command=["python"], environment={}), event(99.1, "recorder", pid=77)]
     fit = event(99.2, "fit", id=1, epochs=3, where=TRAIN, data={"stages": [{"stage": "Map", "python": True,
                 "function": "load", "where": LOAD, "called_at": TRAIN}]})  # fmt: skip
     events = sorted([*began, fit, *more], key=lambda e: e.time)
-    return Run(id="r", events=tuple(events), steps=steps(), samples=samples, alive=True)
+    return Run(id="r", events=tuple(events), steps=steps(), samples=sampled(samples), alive=True)
 
 
 def test_steps_that_wait_for_data() -> None:
@@ -457,10 +462,10 @@ def test_steps_got_slower_while_others_used_the_cores() -> None:
 def test_a_stall_on_a_busy_machine_is_the_machines() -> None:
     """Only where a number of seconds was asked for: otherwise it is given more time."""
     starved = LOOKS["python-blocked"] | {"lost": 28.0, "cpu": 0.04}
-    assert list(found(stuck_run(starved, samples=queued(0.2, 4.8, 1.9)))) == ["machine-overloaded"]
+    assert list(found(stuck_run(starved, samples=sampled(queued(0.2, 4.8, 1.9))))) == ["machine-overloaded"]
     assert list(found(stuck_run(starved))) == ["python-blocked"], "others are not known to use the cores"
     asleep = LOOKS["python-blocked"] | {"lost": 1.0}
-    assert "python-blocked" in found(stuck_run(asleep, samples=queued(0.2, 4.8, 1.9)))
+    assert "python-blocked" in found(stuck_run(asleep, samples=sampled(queued(0.2, 4.8, 1.9))))
 
 
 def test_memory_that_is_full_all_the_while() -> None:

@@ -8,11 +8,12 @@ import pytest
 
 from laststep.analysis.finding import Confidence, Diagnosis
 from laststep.record.event import Event
+from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.record.steps import Step
 from laststep.reports import terminal
 from laststep.rules.diagnose import diagnose
-from tests.written import written
+from tests.written import sample, written
 
 LINE = {"file": "/home/anna/train.py", "line": 20, "text": "model.fit(ds, epochs=3)"}
 MADE = {"file": "/home/anna/train.py", "line": 12, "text": "ds = ds.shuffle(100_000).batch(32)"}
@@ -108,7 +109,7 @@ def test_the_shuffle_buffer_that_holds_the_memory_is_named() -> None:
     first = diagnosis.findings[0]
     assert first.rule == "host-out-of-memory"
     assert "the shuffle buffer of 100,000 elements, 600 KB each, holds 60.0 GB" in says(diagnosis)
-    assert (first.remedies[0].change, first.remedies[0].where) == ("dataset.shuffle(666)", MADE)
+    assert (first.remedies[0].change, first.remedies[0].where) == ("dataset.shuffle(666)", Place(**MADE))
 
 
 def test_a_small_shuffle_buffer_is_not_blamed() -> None:
@@ -117,7 +118,7 @@ def test_a_small_shuffle_buffer_is_not_blamed() -> None:
 
 
 def test_a_cache_in_memory_is_named() -> None:
-    assert "cache() keeps everything" in says(killed_for_memory([{"stage": "Cache"}]))
+    assert "cache() without a file name keeps every element in memory" in says(killed_for_memory([{"stage": "Cache"}]))
 
 
 def test_what_the_processor_lacks_is_named() -> None:
@@ -144,8 +145,8 @@ def test_an_xid_counts_for_the_process_that_it_names(pid: int, fires: bool) -> N
 
 def test_a_bus_error_with_a_full_shared_memory_is_likely_and_with_an_empty_one_is_not() -> None:
     for free, rule in ((1e6, "shared-memory-full"), (60e6, "bus-error")):
-        sample = {"t": 90.0, "rss": 1e9, "shm": {"path": "/dev/shm", "free": free, "total": 64e6}}
-        diagnosis = diagnosed(code=None, signal="SIGBUS", samples=[sample])
+        shm = {"path": "/dev/shm", "free": free, "total": 64e6}
+        diagnosis = diagnosed(code=None, signal="SIGBUS", samples=[sample(90.0, rss=1e9, shm=shm)])
         assert diagnosis.findings[0].rule == rule
         if rule == "shared-memory-full":
             assert diagnosis.findings[0].confidence is Confidence.LIKELY

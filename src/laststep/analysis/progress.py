@@ -11,6 +11,9 @@ from laststep import text as words
 from laststep.analysis.finding import Evidence, Remedy, RuledOut, Unchecked
 from laststep.logs.read import story_of
 from laststep.record.event import Event
+from laststep.record.events.stacks import Attached
+from laststep.record.events.training import LoopSeen
+from laststep.record.place import Place as SourcePlace
 from laststep.record.run import Run
 from laststep.recorder.frames import users_line
 
@@ -106,23 +109,20 @@ def went_on(run: Run, time: float) -> bool:
     return run.last_trained > time
 
 
-def target_place(run: Run) -> Place | None:
+def target_place(run: Run) -> SourcePlace | None:
     """The line that last set the targets that fit was given; where that is not known, the one that trains."""
-    data = run.fit.began.get("data") if run.fit else None
-    place = data.get("y_made_at") if isinstance(data, dict) else None
-    return place if isinstance(place, dict) else fit_place(run)
+    return (run.fit.began.data.y_made_at if run.fit else None) or fit_place(run)
 
 
-def fit_place(run: Run) -> Place | None:
+def fit_place(run: Run) -> SourcePlace | None:
     """The user's line that called fit."""
-    return run.fit.began.get("where") if run.fit else _loop_place(run)
+    return run.fit.began.where if run.fit else _loop_place(run)
 
 
-def _loop_place(run: Run) -> Place | None:
-    loop = run.last("loop")
-    attached = run.last("attach")
-    where: Place | None = attached.get("where") if attached else None
-    return where or ((loop.get("where") or loop.get("function")) if loop else None)
+def _loop_place(run: Run) -> SourcePlace | None:
+    loop, attached = run.last(LoopSeen), run.last(Attached)
+    where = attached.where if attached else None
+    return where or ((loop.where or loop.function) if loop else None)
 
 
 def reached_us(run: Run, name: str) -> Event | None:

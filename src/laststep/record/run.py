@@ -23,6 +23,7 @@ from laststep.record.events.training import Epoch, FitEnd, FitStart
 from laststep.record.follow import modified
 from laststep.record.journal import read_journal, read_recorders
 from laststep.record.reading import Allowance
+from laststep.record.sample import Sample
 from laststep.record.samples import read_samples
 from laststep.record.steps import Now, Record, Step, read_steps
 
@@ -77,7 +78,7 @@ class Run:
     id: str
     events: tuple[Event, ...] = ()
     steps: Sequence[Step] = ()
-    samples: Sequence[Any] = ()  # TRANSITION: Sequence[Sample]
+    samples: Sequence[Sample] = ()
     console: str = ""
     now: Now | None = None
     alive: bool = False
@@ -170,7 +171,7 @@ class Run:
         end = self.last(ProcessEnd)
         if end is not None and end.seconds is not None and 0 <= end.seconds < math.inf:
             return end.seconds
-        last: float = max([event.time for event in self.events[-1:]] + [sample["t"] for sample in self.samples[-1:]])
+        last: float = max([event.time for event in self.events[-1:]] + [sample.time for sample in self.samples[-1:]])
         return max(0.0, last - self.began)
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from laststep.record.decode import key
+from laststep.record.decode import decode, key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class MemoryGroup:
     limit: int | None = None  # None: not limited
     peak: int | None = None
     swap: int | None = None
-    cache: int | None = None  # file pages not used for a while, which the kernel lets go first
+    cache: int | None = None  # inactive file pages, which the kernel drops first
     kills: int | None = None  # processes that the kernel has killed in it so far
     hits: int | None = None  # how often the limit was reached so far
 
@@ -133,7 +133,7 @@ class Sample(Mapping[str, Any]):  # TRANSITION: a Mapping until all readers are 
     inside: LastBeat | None = None  # None until the recorder has written one
     cpu_limit: float | None = None  # seconds of processor time after which the kernel kills the process
     cpu_seconds: float | None = None  # used so far; only where there is such a limit
-    group: MemoryGroup | None = None  # the control group with the least room left; None: nothing is limited
+    group: MemoryGroup | None = None  # the control group with the least headroom; None: nothing is limited
     pss: int | None = None  # bytes, of the process, shared pages counted in parts
     pressure: Pressure = field(default_factory=Pressure)
     files: int | None = None  # open in the process
@@ -143,7 +143,12 @@ class Sample(Mapping[str, Any]):  # TRANSITION: a Mapping until all readers are 
     others: OtherLoad | None = None
     disks: tuple[DiskSpace, ...] = ()  # of the folders that the process writes to
     gpus: tuple[GpuState, ...] = ()
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # TRANSITION, as all below
+    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # TRANSITION, as the methods below
+
+    @property
+    def step(self) -> int:
+        """Training steps that were complete; 0 also where the recorder has said nothing yet."""
+        return self.inside.step if self.inside is not None else 0
 
     def __getitem__(self, name: str) -> Any:
         return self.raw[name]
@@ -153,3 +158,8 @@ class Sample(Mapping[str, Any]):  # TRANSITION: a Mapping until all readers are 
 
     def __len__(self) -> int:
         return len(self.raw)
+
+
+def decode_sample(fields: Mapping[str, Any]) -> Sample:
+    """A sample of what was measured. ValueError where it has no time."""
+    return decode(Sample, fields, raw=fields)

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from types import BuiltinMethodType, FrameType, FunctionType, GeneratorType, MethodType, ModuleType
 from typing import Any
 
+from laststep.record.ownership import HANDLE_CLASSES
 from laststep.recorder.frames import is_users, place
 from laststep.recorder.guard import attempt
 from laststep.recorder.sizes import size_of
@@ -28,10 +29,6 @@ MANY = 32  # entries
 NEWEST = 20  # entries of a container that are looked at
 CO_OPTIMIZED = 0x1  # a function's frame; of inspect, which costs too much to load
 CALLS = ("fit", "evaluate", "train_on_batch")
-HANDLES = frozenset(
-    {"BufferedReader", "BufferedWriter", "TextIOWrapper", "FileIO", "File", "NpzFile", "socket", "Popen", "Process"}
-    | {"Thread", "Timer", "ThreadPoolExecutor", "ProcessPoolExecutor", "Pool", "ThreadPool"}
-)
 HOLDERS = (
     *(list, tuple, set, frozenset, deque, dict, type),
     *(FunctionType, MethodType, BuiltinMethodType, GeneratorType),
@@ -122,7 +119,7 @@ class Walk:
 
     def largest(self) -> list[dict[str, Any]]:
         by_size = sorted(self._found.values(), key=lambda entry: -entry["bytes"])
-        handles = [entry for entry in by_size[MOST_FOUND:] if entry["holds"] in HANDLES]
+        handles = [entry for entry in by_size[MOST_FOUND:] if entry["holds"] in HANDLE_CLASSES]
         return by_size[:MOST_FOUND] + handles[:MOST_FOUND]
 
     def _from_modules(self) -> None:
@@ -212,7 +209,7 @@ class Walk:
         sizes = [size_of(held) for _, held in entries]
         size = int(sum(each for each, _ in sizes) / len(sizes) * count)
         holds = max(sizes)[1]
-        if (count >= MANY or size > 1e6 or holds in HANDLES) and (label, file) not in self._found:
+        if (count >= MANY or size > 1e6 or holds in HANDLE_CLASSES) and (label, file) not in self._found:
             told = {"name": label, "file": file, "length": count, "bytes": size, "holds": holds}
             told["kind"] = "dict" if isinstance(value, dict) else type(value).__name__
             told["most"] = value.maxlen if isinstance(value, deque) else None

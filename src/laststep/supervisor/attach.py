@@ -8,6 +8,7 @@ from typing import Any
 from laststep import text as words
 from laststep.analysis.stacks import Look
 from laststep.record.run import Run
+from laststep.record.sample import decode_sample
 from laststep.record.untyped import untyped
 from laststep.supervisor import cgroup, host, moves, target
 from laststep.supervisor.gpu import Gpus
@@ -129,7 +130,7 @@ class Attached:
         if state in ("stuck", "busy", "waking"):
             told.append((now, "stall" if state == "stuck" else "look", look))
         events = tuple(untyped(when, kind, data, "attach") for when, kind, data in told)
-        return Run(f"process {self.pid}", events, samples=self._samples, alive=True)
+        return Run(f"process {self.pid}", events, samples=list(map(decode_sample, self._samples)), alive=True)
 
     def _gpu_computes(self, look: dict[str, Any]) -> bool:
         """Where it can't be seen whose work it is (in a container), that of any counts for a process that has one."""

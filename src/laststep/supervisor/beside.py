@@ -11,7 +11,7 @@ from pathlib import Path
 
 from laststep.record.claim import start_time
 from laststep.supervisor.autopsy import Autopsy, signal_of_fault, tidy
-from laststep.supervisor.foresee import Foresee
+from laststep.supervisor.foresee import Forecaster
 from laststep.supervisor.gpu import Gpus
 from laststep.supervisor.kernel_log import KernelLog
 from laststep.supervisor.launch import describe_run, open_journal
@@ -33,7 +33,7 @@ def watch_beside(folder: Path, pid: int) -> None:
     autopsy = Autopsy(journal, folder, gpus, KernelLog())
     autopsy.before([Path.cwd(), folder])
     watcher = Watcher(pid, folder, [Path.cwd(), folder], gpus, autopsy.note_groups)
-    watcher.at_sample.append(Foresee(folder, pid, journal, None, False).see)
+    watcher.at_sample.append(Forecaster(folder, pid, journal, None, False).see)
     watcher.start()
     _wait_for_end(pid, born)
     ended = time.time()

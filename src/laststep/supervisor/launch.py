@@ -143,13 +143,13 @@ class Supervisor:
         """Loaded when the program has run for a while, best before its first step; needed when it trains."""
         if sample["cpu"] is None:
             return  # the first sample, of a program that may end at once
-        from laststep.supervisor.foresee import Foresee
+        from laststep.supervisor.foresee import Forecaster
 
         if not (sample.get("inside") or {}).get("step"):
             return
         assert self._watcher is not None
-        foresee = Foresee(self.folder, self.pid, self._journal, self._say, "save" in self._asked)
-        self._watcher.at_sample[self._watcher.at_sample.index(self._foresee)] = foresee.see
+        forecaster = Forecaster(self.folder, self.pid, self._journal, self._say, "save" in self._asked)
+        self._watcher.at_sample[self._watcher.at_sample.index(self._foresee)] = forecaster.see
 
     def _bury(self) -> None:
         from laststep.supervisor.autopsy import tidy

@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from types import FrameType
 from typing import Any
 
+from laststep.record.ownership import MIN_OWNER_SHARE
 from laststep.record.steps import CENSUS
 from laststep.recorder import state
 
 PROBE = "census"
 FIRST_PAUSE, SLOWER, LONGEST_PAUSE = 2.0, 1.5, 600.0
 COLLECT_PAUSE, COLLECT_SLOWER = 60.0, 2.0
-MOST_OF_IT = 0.4  # of the growth: what is held under a name is no garbage
 GPU_PAUSE, GPU_SLOWER = 0.5, 1.03  # a beat is a second: each of the first 23, then every other one, and so on
 LOOKS = 8  # at the cards' memory, whose lows must rise all the while
 LEAST_RISE, LEAST_PART = 64e6, 0.05  # bytes, and of what was in use at first
@@ -72,7 +72,7 @@ class _Taker:
             return True
         rise = taken["rss"] - self._first["rss"]
         grew = (size - self._first["sizes"].get(name, 0) for name, size in sizes.items())
-        return bool(max(grew, default=0) >= MOST_OF_IT * rise)
+        return bool(max(grew, default=0) >= MIN_OWNER_SHARE * rise)
 
     def _collect(self, now: float) -> int | None:
         """A call that cannot be cut into slices: only where it is short, seldom, and where it decides something."""

@@ -128,8 +128,8 @@ def _evidence(run: Run, kill: MemoryKill) -> list[Evidence]:
     if kill.victim is not None:
         found.append(Evidence(f"the kernel's log: “{str(kill.victim.get('line')).split(', UID')[0]}”", (kill.victim,)))
     if kill.group is not None and after is not None:
-        before, now = kill.group["kills_before"], kill.group["kills"]
-        found.append(Evidence(f"the kill counter of {kill.group['group']} went from {before} to {now}", (after,)))
+        before, now = kill.group_kills_before, kill.group.kills
+        found.append(Evidence(f"the kill counter of {kill.group.group} went from {before} to {now}", (after,)))
     if not kill.sure and kill.machine_kills and after is not None:
         told = f"the kernel killed {kill.machine_kills} for memory on this machine during the run"
         found.append(Evidence(told, (after,)))

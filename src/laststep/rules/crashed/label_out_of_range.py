@@ -67,7 +67,7 @@ def _in_silence(run: Run) -> Answer:
     if found is None:
         return answer(run, None, "no label was out of range")
     output, value = found
-    low, high = (words.value(int(output.y[name])) for name in ("low", "high"))
+    low, high = (words.value(int(end or 0)) for end in (output.y.low, output.y.high))
     shift = Remedy("The labels seem to count from 1: let them count from 0", "y = y - 1", fit_place(run))
     room = Remedy("Give the last layer a unit for each class, or mend the labels", f"Dense({int(value) + 1}, …)")
     return Finding(

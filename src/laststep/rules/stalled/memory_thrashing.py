@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.progress import fit_place, measured, no, progress
 from laststep.analysis.stall import DEATHS, since, stuck, used
 from laststep.record.run import Run
+from laststep.record.sample import Sample
 from laststep.rules.rule import Answer, rule
 
 FEWEST = 4  # samples, five seconds apart, in which memory was full
@@ -58,7 +57,7 @@ def memory_thrashing(run: Run) -> Answer:
     return _finding(run, (Evidence(says), Evidence(waiting, curve=tuple(waits))))
 
 
-def _is_full(sample: dict[str, Any]) -> bool:
+def _is_full(sample: Sample) -> bool:
     """The limit is reached, or swap is in use."""
     group, machine = sample.get("group") or {}, sample.get("host") or {}
     if group.get("limit") and group.get("used", 0) > FULL * group["limit"]:

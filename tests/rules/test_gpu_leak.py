@@ -1,4 +1,4 @@
-"""A card that fills up because the program keeps tensors on it, and one that a step alone is too much for."""
+"""A GPU that fills up because the program keeps tensors on it, and one for which a single step is too much."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from laststep.analysis.finding import Diagnosis
 from laststep.record.event import Event
+from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.record.steps import Step
 from laststep.recorder.census import take_census
@@ -17,36 +18,36 @@ from laststep.rules.diagnose import diagnose
 from tests.written import written
 
 MB = 1_000_000
-FULL = 14.0  # when the allocator has no more room
+FULL = 14.0  # when the allocator has no memory left
 OOM = (
     "OOM when allocating tensor with shape[64,30752] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by "
     "allocator GPU_0_bfc [Op:Mul]"
 )
-LINE = {"file": "/home/anna/train.py", "line": 14, "text": "history.append((loss, grads))"}
+LINE: dict[str, Any] = {"file": "/home/anna/train.py", "line": 14, "text": "history.append((loss, grads))"}
 
 
-def looks(*used: int, every: int = 10) -> list[Event]:
-    """What the allocator had given out, a look a second, so many steps apart."""
-    told = [
+def usage(*used: int, every: int = 10) -> list[Event]:
+    """What the allocator had in use, measured once a second, so many steps apart."""
+    measured = [
         {"step": 1 + number * every, "gpus": [{"gpu": 0, "current": each * MB}]} for number, each in enumerate(used)
     ]
-    return [written(10.0 + number, "census", each) for number, each in enumerate(told)]
+    return [written(10.0 + number, "census", fields) for number, fields in enumerate(measured)]
 
 
-FLAT = looks(2400, 2410, 2400, 2410, 2400)
-GROWS = looks(600, 1100, 1600, 2100, 2600)
+FLAT = usage(2400, 2410, 2400, 2410, 2400)
+GROWS = usage(600, 1100, 1600, 2100, 2600)
 
 
 def census(time: float, step: int, length: int, size: int, **more: Any) -> Event:
     entry = {"name": "history", "file": LINE["file"], "length": length, "bytes": size * MB, "holds": "EagerTensor"}
     entry |= {"kind": "list", "most": None, "where": LINE} | more
-    told = {"step": step, "counts": {}, "freed": None, "containers": [entry]}
-    return written(time, "census", told | ({"exhausted": True} if time >= FULL else {}))
+    fields = {"step": step, "counts": {}, "freed": None, "containers": [entry]}
+    return written(time, "census", fields | ({"exhausted": True} if time >= FULL else {}))
 
 
 def died(*events: Event, message: str = OOM) -> Diagnosis:
     raised = {"type": "tensorflow.python.framework.errors_impl.ResourceExhaustedError", "message": message}
-    told = [
+    recorded = [
         written(0.0, "run", {"command": ["python", "train.py"]}),
         written(1.0, "recorder", {"pid": 1}),
         *events,
@@ -54,37 +55,37 @@ def died(*events: Event, message: str = OOM) -> Diagnosis:
         written(91.0, "end", {"code": 1, "signal": None}),
     ]
     steps = [Step(number, 10.0 + number / 10, 0.1, 0.0, 1.0, 0.1, 0, number, 1) for number in range(1, 101)]
-    return diagnose(Run(id="r", events=tuple(sorted(told, key=lambda event: event.time)), steps=steps))
+    return diagnose(Run(id="r", events=tuple(sorted(recorded, key=lambda event: event.time)), steps=steps))
 
 
 def rules(diagnosis: Diagnosis) -> list[str]:
     return [finding.rule for finding in diagnosis.findings]
 
 
-def test_the_list_is_the_root_and_the_full_card_its_consequence() -> None:
+def test_the_list_is_the_root_and_the_full_gpu_its_consequence() -> None:
     diagnosis = died(*GROWS, census(15.0, 41, 41, 2000))
     assert rules(diagnosis)[:2] == ["tensors-accumulating", "gpu-out-of-memory"]
     first = diagnosis.findings[0]
-    assert first.where == LINE
-    assert "history keeps tensors on the GPU" in first.cause
-    assert "50 MB more with every step" in first.evidence[0].says
+    assert first.where == Place(**LINE)
+    assert "`history` keeps tensors on the GPU" in first.cause
+    assert "about 50 MB per step" in first.evidence[0].says
 
 
-def test_two_looks_at_the_list_are_compared() -> None:
+def test_two_censuses_are_compared() -> None:
     diagnosis = died(*GROWS, census(11.0, 11, 10, 500), census(FULL, 41, 40, 2000))
     assert rules(diagnosis)[0] == "tensors-accumulating"
-    assert "list) holds 40, 50 MB each" in diagnosis.findings[0].evidence[1].says
+    assert "list) holds 40 elements of 50 MB each" in diagnosis.findings[0].evidence[1].says
 
 
 OTHERS = {
     "flat memory": (*FLAT, census(15.0, 41, 41, 2000)),
-    "the first step": (*looks(600, 2600, every=1), census(12.0, 2, 40, 2000)),
+    "the first step": (*usage(600, 2600, every=1), census(12.0, 2, 40, 2000)),
     "data that was there before": (*GROWS, census(15.0, 41, 5000, 2000)),
     "a list that holds little of it": (*GROWS, census(15.0, 41, 41, 100)),
     "a deque with a bound": (*GROWS, census(15.0, 41, 41, 2000, most=50)),
     "no tensors": (*GROWS, census(15.0, 41, 41, 2000, holds="str")),
-    "no look at the card": (census(15.0, 41, 41, 2000),),
-    "no look at the names": GROWS,
+    "nothing measured on the GPU": (census(15.0, 41, 41, 2000),),
+    "no census of containers": GROWS,
 }
 
 
@@ -93,13 +94,13 @@ def test_else_it_is_the_step_that_does_not_fit(events: tuple[Event, ...]) -> Non
     assert rules(died(*events))[0] == "gpu-out-of-memory"
 
 
-def test_what_is_looked_at_after_the_end_does_not_count() -> None:
+def test_a_census_after_the_gpu_was_full_does_not_count() -> None:
     late = written(16.0, "census", {"step": 41, "counts": {}, "freed": None, "containers": []})
     assert rules(died(*GROWS, census(15.0, 41, 41, 2000), late))[0] == "tensors-accumulating"
 
 
 def test_growth_without_an_owner_is_still_the_root() -> None:
-    diagnosis = died(*looks(*range(600, 3000, 100)))
+    diagnosis = died(*usage(*range(600, 3000, 100)))
     assert rules(diagnosis)[:2] == ["gpu-memory-growing", "gpu-out-of-memory"]
 
 
@@ -113,11 +114,11 @@ def test_growth_without_an_owner_is_still_the_root() -> None:
         ([5000, 5010, 5020, 5030, 5040, 5050, 5060, 5070], False),
     ],
 )
-def test_a_card_whose_lows_rise_is_worth_a_census(held: list[int], grows: bool) -> None:
+def test_a_gpu_whose_minima_rise_is_worth_a_census(held: list[int], grows: bool) -> None:
     assert probe._rises([each * MB for each in held]) is grows
 
 
-def test_the_frames_that_an_error_passed_are_looked_into() -> None:
+def test_the_frames_that_an_error_passed_are_in_the_census() -> None:
     kept = [bytearray(100_000) for _ in range(50)]
 
     def names(*frames: Any) -> set[str]:
