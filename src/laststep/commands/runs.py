@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     for folder in runs:
         print(_line(folder, width))
     if not runs:
-        print("no runs recorded here yet; start one with: laststep run python train.py", file=sys.stderr)
+        print("no runs recorded here yet; record one with: laststep run python train.py", file=sys.stderr)
     return 0
 
 
