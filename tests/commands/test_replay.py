@@ -97,7 +97,7 @@ def test_what_came_in_the_data_is_said_before_the_model(replayed: Replayed) -> N
 
 def test_a_run_without_a_bad_step_has_nothing_to_replay(laststep: Any, one_line: Any) -> None:
     laststep("run", "--quiet", "python", "prog.py")
-    assert "no bad step" in one_line(laststep("replay"))
+    assert "has no step with a NaN or Inf" in one_line(laststep("replay"))
 
 
 LARGE = """

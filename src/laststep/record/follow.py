@@ -1,4 +1,4 @@
-"""Follow a living run cheaply: what goes on now, the last step and the last beat, without reading all steps."""
+"""Follow a live run cheaply: its present phase, last step and last heartbeat, without reading all steps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from laststep.record.steps import (
 
 
 class Live(NamedTuple):
-    """The present of a run, as far as it is told from inside."""
+    """The present state of a run, as reported from inside."""
 
     now: Now | None = None
     beat: Beat | None = None
@@ -56,7 +56,7 @@ class Follower:
             os.close(fd)
 
     def ask(self, what: int) -> bool:
-        """Have the recorder do something with its next beat; each is done once in a run."""
+        """Request something from the recorder at its next heartbeat; each request is served once per run."""
         path = self._newest()
         if path is None:
             return False
