@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 
 from laststep.recorder import guard
@@ -12,6 +13,11 @@ pytest.register_assert_rewrite("tests.answers", "tests.contract", "tests.harness
 
 from tests import harness  # noqa: E402 - after the line above
 from tests.recordings import Recordings  # noqa: E402
+
+# The same examples in each session; `make fuzz` looks for others.
+hypothesis.settings.register_profile("same", derandomize=True, deadline=None, database=None)
+hypothesis.settings.register_profile("new", derandomize=False, deadline=None, database=None)
+hypothesis.settings.load_profile("same")
 
 
 def pytest_configure() -> None:
