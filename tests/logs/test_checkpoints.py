@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from laststep.analysis.finding import Confidence, Finding
-from tests.harness import Ran, Scenario, scenario
 from tests.logs.printed import answer
+from tests.recordings import Recordings
 
 RECORDED = {
     "corrupt_record__backup": ("The backup in backup is damaged: backup/latest.weights.h5", "rm -r backup"),
@@ -19,11 +17,10 @@ RECORDED = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", RECORDED)
-def test_a_recorded_run_names_it(name: str, recorded: Callable[[Scenario], Ran]) -> None:
+def test_a_recorded_run_names_it(name: str, recordings: Recordings) -> None:
     cause, remedy = RECORDED[name]
-    finding = recorded(scenario(name)).why["findings"][0]
+    finding = recordings.answer(name).why["findings"][0]
     assert finding["cause"].startswith(cause)
     assert any(remedy in f"{item['does']} {item['change']}" for item in finding["remedies"])
 
