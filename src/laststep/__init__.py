@@ -30,5 +30,6 @@ def step(loss: float | None = None) -> None:
 def why(run: str | None = None) -> Diagnosis:
     """The diagnosis of the run that is recorded here, or of the named one; print it to read the page."""
     from laststep.commands.why import diagnose_here
+    from laststep.reports.shown import shown
 
-    return diagnose_here(run)
+    return shown(diagnose_here(run))

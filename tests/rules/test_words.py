@@ -159,7 +159,7 @@ def test_batches_asked_for_and_delivered_are_counted() -> None:
     data = {"type": "tensorflow._BatchDataset", "made_at": MADE}
     diagnosis = diagnosed(*fit(CUT, end={}, steps_per_epoch=10, data=data))
     first = diagnosis.findings[0]
-    assert (first.rule, first.where, diagnosis.outcome) == ("data-exhausted", MADE, "finished")
+    assert (first.rule, first.where, diagnosis.outcome) == ("data-exhausted", Place(**MADE), "finished")
     assert "batches in each epoch: 10, 10, 10, 2, 10, 10; 10 asked for in each" in says(diagnosis)
     assert "60 batches asked for in all, 52 batches delivered" in says(diagnosis)
     assert first.remedies[0].change == "ds = ds.repeat()"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import killed_with, no, place_of_fault, progress, reported, sender
-from laststep.record.event import Event
+from laststep.analysis.finding import Answer, Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import progress
+from laststep.analysis.signals import killed_with, reported, sender
+from laststep.record.events.process import RecorderStart, SignalSent
+from laststep.record.events.shared import users_line
+from laststep.record.events.supervisor import Fault, KernelLine, ProcessEnd
+from laststep.record.place import Place
 from laststep.record.run import Run
-from laststep.recorder.frames import is_users
-from laststep.rules.rule import Answer
 
 _KERNEL_LIBRARY = re.compile(r" in ([^\s\[]+)\[")
 LAST_WORDS = re.compile(
@@ -24,12 +26,12 @@ def died_of(run: Run, number: int, name: str, what: str, remedies: tuple[Remedy,
         return no(f"the process did not die of {name}")
     evidence = [reported(run, name)]
     by_whom = sender(run, name)
-    fault = run.last("fault")
+    fault = run.last(Fault)
     where = place_of_fault(run)
     if by_whom:
         evidence.append(by_whom)
-        own = run.last("signal-sent")
-        where = (own.get("where") if own else None) or where
+        own = run.last(SignalSent)
+        where = (own.where if own else None) or where
     if fault is not None:
         evidence.append(Evidence(f"Python's last line then was {_innermost(fault)}", (fault,)))
     library = _library(run)
@@ -49,32 +51,36 @@ def died_of(run: Run, number: int, name: str, what: str, remedies: tuple[Remedy,
     )
 
 
-def _events(run: Run, kind: str) -> tuple[Event, ...]:
-    event = run.last(kind)
-    return (event,) if event else ()
+def place_of_fault(run: Run) -> Place | None:
+    """The user's own line in the stack that faulthandler wrote, the dying thread first."""
+    fault = run.last(Fault)
+    threads = sorted(fault.threads, key=lambda thread: not thread.current) if fault else []
+    return next((where for thread in threads if (where := users_line(thread.frames))), None)
 
 
-def _innermost(fault: Event) -> str:
+def _innermost(fault: Fault) -> str:
     """The innermost frame, and the user's own one where that is another."""
-    threads = fault.get("threads", [])
-    current = next((thread for thread in threads if thread.get("current")), None) or (threads[0] if threads else None)
-    if not current or not current["frames"]:
+    died = next((thread for thread in fault.threads if thread.current), None) or next(iter(fault.threads), None)
+    if died is None or not died.frames:
         return "outside Python (no Python frame in the thread that died)"
-    top = current["frames"][0]
-    told = f"{top['function']} at {top['file'].rsplit('/', 1)[-1]}:{top['line']}"
-    mine = next((frame for frame in current["frames"] if is_users(frame["file"])), None)
-    if mine is not None and mine is not top:
-        told += f", called from {mine['file'].rsplit('/', 1)[-1]}:{mine['line']}"
+    top = died.frames[0]
+    told = f"{top.function} at {_name(top.file)}:{top.line}"
+    mine = users_line(died.frames)
+    if mine is not None and mine.file != top.file:
+        told += f", called from {_name(mine.file)}:{mine.line}"
     return told
 
 
-def _library(run: Run) -> tuple[str, Event] | None:
-    end = run.last("end")
-    pids = {str(event.get("pid")) for event in [*run.all("recorder"), *([end] if end else [])]}
-    for event in reversed(run.all("kernel")):
-        line = str(event.get("line", ""))
-        found = _KERNEL_LIBRARY.search(line)
-        if found and any(f"[{pid}]" in line for pid in pids):
+def _name(file: str) -> str:
+    return file.rsplit("/", 1)[-1]
+
+
+def _library(run: Run) -> tuple[str, KernelLine] | None:
+    end = run.last(ProcessEnd)
+    pids = {start.pid for start in run.all(RecorderStart)} | ({end.pid} if end else set())
+    for event in reversed(run.all(KernelLine)):
+        found = _KERNEL_LIBRARY.search(event.line)
+        if found and any(f"[{pid}]" in event.line for pid in pids):
             return found[1], event
     return None
 

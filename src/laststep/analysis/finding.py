@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Any, TypeAlias
 
 from laststep.record.event import Event
+from laststep.record.place import Place as Place
 from laststep.record.run import Run
-
-Place = Mapping[str, Any]
 
 
 class Confidence(IntEnum):
@@ -86,6 +85,23 @@ class Unchecked:
     rule: str = ""
 
 
+Answer: TypeAlias = Finding | RuledOut | Unchecked
+
+
+def no(because: str) -> RuledOut:
+    return RuledOut(because)
+
+
+def measured(because: str) -> RuledOut:
+    """Ruled out by something that was measured: worth telling."""
+    return RuledOut(because, measured=True)
+
+
+def cannot(because: str) -> Unchecked:
+    """What would tell is not there."""
+    return Unchecked(because)
+
+
 @dataclass(frozen=True)
 class Diagnosis:
     """The ranked findings of one run, what was ruled out, and what could not be checked."""
@@ -96,11 +112,3 @@ class Diagnosis:
     unchecked: tuple[Unchecked, ...]
     outcome: str
     hurried: bool = False  # there was no time for all rules
-
-    def __str__(self) -> str:
-        from laststep.reports.terminal import page
-
-        return page(self)
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))

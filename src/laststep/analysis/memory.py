@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from laststep import text as words
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.progress import fit_place, killed_with
+from laststep.analysis.progress import fit_place
+from laststep.analysis.signals import killed_with
 from laststep.record.events.process import RecorderStart
 from laststep.record.events.supervisor import Aftermath, KernelLine, Launch, Limits, ProcessEnd
 from laststep.record.place import Place

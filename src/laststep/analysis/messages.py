@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
-from laststep.analysis.progress import fit_place, no, place_of_fault, progress, went_on
+from laststep.analysis.fatal import place_of_fault
+from laststep.analysis.finding import Answer, Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import fit_place, progress, went_on
 from laststep.logs.harmless import is_harmless
-from laststep.logs.read import story_of
+from laststep.logs.read import parsed_console
 from laststep.logs.tracebacks import CUT_OFF
-from laststep.record.event import Event
 from laststep.record.events.process import Raised
+from laststep.record.events.supervisor import Verdict
+from laststep.record.place import Place
 from laststep.record.run import FATAL, Run, view
-from laststep.rules.rule import Answer
 
 MOST_FAILURES = 1000
 MOST_QUOTED = 220
@@ -53,13 +54,20 @@ _STAMP = re.compile(
     r"^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: )?[IWEF](?:\d{4} \d\d:\d\d:\d\d\.\d+ +\d+)? (?=[\w/.]+:\d+\])"
 )
 
+# What TensorFlow and Keras wrap around a message: where in the graph, and whose stack.
+_NOISE = re.compile(
+    r"Graph execution error|Detected at node|<stack traces unavailable>|File \"|\[\[\{\{node|Original stack trace|"
+    r"in user code:|Arguments received by|Traceback \(most|Call arguments received|[•*] |\(most recent call last|…$|"
+    r"\d+ root error|\(\d+\) |hint:|Hint:"
+)
+
 
 @dataclass(frozen=True)
-class Said:
+class Message:
     """A message that was found: in the exception that ended it, or in a line on the console."""
 
     found: re.Match[str]
-    event: Event | None = None
+    event: Raised | None = None
     line: int | None = None
 
     def __getitem__(self, name: str) -> str:
@@ -83,12 +91,12 @@ class Said:
 
     @property
     def where(self) -> Place | None:
-        return self.event.get("where") if self.event is not None else None
+        return self.event.where if self.event is not None else None
 
     @property
     def evidence(self) -> Evidence:
-        number = self.line or (self.event.get("at_line") if self.event is not None else None)
-        before = f"line {number:,}: " if isinstance(number, int) else ""
+        number = self.line or (self.event.at_line if self.event is not None else None)
+        before = f"line {number:,}: " if number is not None else ""
         return Evidence(f"{before}“{self.quote}”", (self.event,) if self.event is not None else ())
 
     @property
@@ -133,14 +141,14 @@ def _tellers(run: Run) -> list[tuple[str, str, int]]:
 
 def _read_tellers(run: Run) -> Iterator[tuple[str, str, int]]:
     error = run.uncaught
-    native = error is not None and (_NATIVE.search(str(error.get("type"))) or _NATIVE.search(str(error.get("bases"))))
+    native = error is not None and any(_NATIVE.search(name) for name in (error.type, *error.bases))
     if run.alive or ended_well(run) or (error is not None and not native) or run.signal not in (None, *FATAL):
         return
-    lone = error is None and not (run.exit_code or run.has("verdict"))
-    any_line = run.signal in FATAL or lone or (error is not None and error.get("type") == CUT_OFF)
+    lone = error is None and not (run.exit_code or run.has(Verdict))
+    any_line = run.signal in FATAL or lone or (error is not None and error.type == CUT_OFF)
     # What a program prints is often buffered and comes late: a recorded end needs no order on the console.
-    last = story_of(run).last_progress if run.is_log else 0.0
-    for line, after in itertools.zip_longest(story_of(run).lines, story_of(run).lines[1:]):
+    last = parsed_console(run).last_progress if run.is_log else 0.0
+    for line, after in itertools.zip_longest(parsed_console(run).lines, parsed_console(run).lines[1:]):
         text = line.text[:LONGEST_LINE]
         if (
             line.number >= last
@@ -155,13 +163,13 @@ def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST // 2] + "\n…\n" + text[-LONGEST // 2 :]
 
 
-def all_said(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Iterator[Said]:
+def find_messages(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Iterator[Message]:
     """Where the message stands: in the errors that ended it, then on the console after the last sign of progress."""
     for event in failures(run):
-        text = _shortened(f"{event.get('type')}: {event.get('message')}")
-        inner = (f"{each['type']}: {each['message']}" for each in event.get("because_of") or [])
+        text = _shortened(f"{event.type}: {event.message}")
+        inner = (f"{each.type}: {each.message}" for each in event.because_of)
         for message in (text, *inner, text.replace("\n", "")):  # a terminal may have wrapped it anywhere
-            yield from (Said(found, event) for pattern in patterns for found in [pattern.search(message)] if found)
+            yield from (Message(found, event) for pattern in patterns for found in [pattern.search(message)] if found)
     for line, wrapped, number in _tellers(run) if console else ():
         for pattern in patterns:
             found = pattern.search(line)
@@ -169,16 +177,16 @@ def all_said(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Iter
                 found = pattern.search(wrapped)
                 found = found if found is not None and found.start() < len(line) < found.end() else None
             if found is not None:
-                yield Said(found, None, number)
+                yield Message(found, None, number)
 
 
-def said(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Said | None:
-    return next(all_said(run, *patterns, console=console), None)
+def find_message(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Message | None:
+    return next(find_messages(run, *patterns, console=console), None)
 
 
 def answer(
     run: Run,
-    message: Said | None,
+    message: Message | None,
     nothing: str,
     cause: str = "",
     remedies: tuple[Remedy, ...] = (),
@@ -198,7 +206,7 @@ def answer(
     )
 
 
-def _at_most(run: Run, message: Said) -> Confidence:
+def _at_most(run: Run, message: Message) -> Confidence:
     """How sure a message alone makes it: one that nobody raised, and that no end is known to follow, hardly."""
     if message.event is not None or run.signal in FATAL:
         return Confidence.CERTAIN
@@ -207,11 +215,11 @@ def _at_most(run: Run, message: Said) -> Confidence:
 
 def _where_it_ended(run: Run) -> Place | None:
     """The user's line of the error that followed, or of the stack at a fatal signal."""
-    raised = next((event.get("where") for event in failures(run) if event.get("where")), None)
+    raised = next((event.where for event in failures(run) if event.where), None)
     return raised or place_of_fault(run) or fit_place(run)
 
 
-def _layer(message: Said) -> tuple[Evidence, ...]:
+def _layer(message: Message) -> tuple[Evidence, ...]:
     op = message.op
     return (Evidence(f"it happened in the op {op}"),) if op else ()
 
@@ -220,6 +228,32 @@ def compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns)
 
 
-def data_of(run: Run) -> dict[str, Any]:
-    """What fit was given, as recorded."""
-    return dict(run.fit.began.get("data") or {}) if run.fit is not None else {}
+def missing_package(event: Raised) -> Remedy | None:
+    """The package to install, where the error says that an optional one of TensorFlow's or Keras's is not there."""
+    if not event.type.endswith("TBNotInstalledError"):
+        return None
+    return Remedy("Install TensorBoard: TensorFlow no longer brings it along, since 2.21", "pip install tensorboard")
+
+
+def short_message(event: Raised, most: int = 300) -> str:
+    """An exception as its type and the part of its message that a person reads first."""
+    kind = (event.type or "?").rsplit(".", 1)[-1]
+    lines = [line.strip() for line in event.message.splitlines()]
+    begun = itertools.dropwhile(lambda line: not line or _NOISE.match(line), lines)
+    telling = list(itertools.takewhile(lambda line: line and not _NOISE.match(line), begun))
+    first = " ".join(telling[:3]) or " ".join(lines[:1])
+    text = f"{kind}: {first}" if first else kind
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def traceback_on_console(run: Run) -> Raised | None:
+    """The traceback that was printed: what is left when nobody could look inside."""
+    return next((event for event in parsed_console(run).events if isinstance(event, Raised) and _ended_it(event)), None)
+
+
+def _ended_it(event: Raised) -> bool:
+    return event.left == "program" and bool(event.frames)
+
+
+def data_of(run: Run) -> Mapping[str, Any]:  # TRANSITION: until all readers take run.fit.began.data
+    return run.fit.began.get("data") or {} if run.fit is not None else {}

@@ -42,13 +42,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _diagnosis(name: str) -> Diagnosis:
-    from laststep.logs.lines import NotALog
-    from laststep.logs.read import read_story, run_of_log
+    from laststep.logs.line_reader import NotALog
+    from laststep.logs.read import parse_log, run_from_log
     from laststep.rules.diagnose import diagnose
 
     if name == "-":
-        return diagnose(run_of_log(read_story(sys.stdin.buffer, "standard input"), "-"))
+        return diagnose(run_from_log(parse_log(sys.stdin.buffer, "standard input"), "-"))
     if Path(name).is_dir():
         raise NotALog(f"{name} is a folder; for a run folder use `laststep why {name}`")
     with open(name, "rb") as stream:
-        return diagnose(run_of_log(read_story(stream, name), Path(name).name))
+        return diagnose(run_from_log(parse_log(stream, name), Path(name).name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import errno
+import functools
 import os
 import shutil
 import signal
@@ -108,7 +109,8 @@ def run_recorded(
 ) -> int:
     from laststep.supervisor.launch import Supervisor, die_alike
 
-    supervisor = Supervisor(command, folder, None if settings.quiet else say, settings, requests)
+    notice = functools.partial(describe_stall, action=settings.on_stall)
+    supervisor = Supervisor(command, folder, None if settings.quiet else say, settings, requests, notice)
     refused, trouble = attempt(start, supervisor)
     if refused or trouble:
         supervisor.give_up()
@@ -181,6 +183,14 @@ def cannot_start(command: list[str], error: OSError) -> int:
     """The message and the exit codes of a shell for a command that can't be started."""
     print(f"laststep: {command[0]}: {error.strerror}", file=sys.stderr)
     return 127 if error.errno == errno.ENOENT else 126
+
+
+def describe_stall(folder: Path, action: str) -> str:
+    """The notice while the program is stuck. Loaded only then: most programs never are."""
+    from laststep.reports.notice import stall_notice
+    from laststep.rules.diagnose import read_diagnosis
+
+    return stall_notice(read_diagnosis(folder), action)
 
 
 def diagnosis_page(folder: Path) -> str:

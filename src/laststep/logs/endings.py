@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Iterator
-from typing import Any
 
-from laststep.logs.lines import Line
+from laststep.logs.line_reader import Line
 from laststep.record.event import Event
-from laststep.record.untyped import untyped
+from laststep.record.events.logs import SOURCE
+from laststep.record.events.supervisor import KernelLine, ProcessEnd, Verdict
 
 # The C library's names of signals, as shells print them.
 _WORDS = {
@@ -89,13 +89,13 @@ _WINDOWS = re.compile(r"-1073[67]\d{5}\b|\b322122\d{4}\b|\b0x[Cc]0000[0-9A-Fa-f]
 _NOT_OURS = re.compile(r"subprocess\.cc|SubProcess ended|ptxas|ldconfig|nvidia-smi|pip |git ")
 # Windows says it with an NTSTATUS: https://learn.microsoft.com/openspecs/windows_protocols/ms-erref
 NTSTATUS = {
-    0xC0000005: {"signal": "SIGSEGV"},
-    0xC00000FD: {"signal": "SIGSEGV"},
-    0xC0000409: {"signal": "SIGABRT"},
-    0xC0000374: {"signal": "SIGABRT"},
-    0xC000001D: {"signal": "SIGILL"},
-    0xC0000094: {"signal": "SIGFPE"},
-    0xC000013A: {"signal": "SIGINT"},
+    0xC0000005: "SIGSEGV",
+    0xC00000FD: "SIGSEGV",
+    0xC0000409: "SIGABRT",
+    0xC0000374: "SIGABRT",
+    0xC000001D: "SIGILL",
+    0xC0000094: "SIGFPE",
+    0xC000013A: "SIGINT",
 }
 WINDOWS_VERDICTS = {
     0xC0000135: "library-missing",
@@ -211,6 +211,8 @@ _VERDICTS: list[tuple[str, str, re.Pattern[str]]] = [
     ]
 ]
 LONGEST_VERDICT = 1000
+MOST_QUOTED = 300  # characters of a line that an event keeps
+MOST_OF_KERNEL = 500
 # One of these is in every line that is looked at more closely: dozens of patterns on each line would take too long.
 _MAY_TELL = re.compile(
     r"(?i)kill|signal|abort|fault|terminat|limit|memory|TERM_|oom|cancel|deadline|evict|preempt|exit|code|status|error|"
@@ -228,35 +230,57 @@ class Endings:
         self.ended_at: int | None = None
 
     def take(self, line: Line) -> Iterator[Event]:
-        for kind, data in _read(line.text.strip()):
-            if kind == "end":
+        text = line.text.strip()
+        if not _MAY_TELL.search(text):
+            return
+        for event in _read(line, text):
+            if isinstance(event, ProcessEnd):
                 self.ended_at = line.number
-            yield untyped(float(line.number), kind, data | {"at_line": line.number, "text": line.text[:300]}, "log")
+            yield event
 
 
-def _read(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    if not _MAY_TELL.search(text):
-        return
+def end_at(line: Line, code: int | None, signal: str | None = None) -> ProcessEnd:
+    """This line says that the process ended, by this code or this signal."""
+    time, text = float(line.number), line.text[:MOST_QUOTED]
+    return ProcessEnd(time=time, source=SOURCE, code=code, signal=signal, at_line=line.number, text=text)
+
+
+def _verdict_at(line: Line, by: str, why: str) -> Verdict:
+    time, text = float(line.number), line.text[:MOST_QUOTED]
+    return Verdict(time=time, source=SOURCE, by=by, why=why, at_line=line.number, text=text)
+
+
+def _kernel_line_at(line: Line, text: str) -> KernelLine:
+    return KernelLine(
+        time=float(line.number),
+        source=SOURCE,
+        line=text[:MOST_OF_KERNEL],
+        at_line=line.number,
+        text=line.text[:MOST_QUOTED],
+    )
+
+
+def _read(line: Line, text: str) -> Iterator[Event]:
     if text == "Successfully completed.":  # LSF
-        yield "end", {"code": 0, "signal": None}
+        yield end_at(line, 0)
     if _KERNEL.search(text):
-        yield "kernel", {"line": text[:500]}
+        yield _kernel_line_at(line, text)
     if len(text) < LONGEST_VERDICT:
         for by, why, pattern in _VERDICTS:
             if pattern.search(text):
-                yield "verdict", {"by": by, "why": why}
+                yield _verdict_at(line, by, why)
                 break
     name = _signal_in(text)
     if name:
-        yield "end", {"code": None, "signal": name}
+        yield end_at(line, None, name)
         return
     windows = _WINDOWS.search(text) if len(text) < 300 else None
     if windows:
-        yield from _by_code(windows[0])
+        yield from _by_code(line, windows[0])
         return
     found = _CODE.search(text)
     if found and not _NOT_OURS.search(text):
-        yield from _by_code(next(word for word in found.groups() if word))
+        yield from _by_code(line, next(word for word in found.groups() if word))
 
 
 def _signal_in(text: str) -> str | None:
@@ -285,20 +309,20 @@ def _signal_in(text: str) -> str | None:
     return None
 
 
-def _by_code(word: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _by_code(line: Line, word: str) -> Iterator[Event]:
     code = int(word, 0)
     windows = code & 0xFFFFFFFF
     if windows in NTSTATUS:
-        yield "end", {"code": None} | NTSTATUS[windows]
+        yield end_at(line, None, NTSTATUS[windows])
     elif windows in WINDOWS_VERDICTS:
-        yield "verdict", {"by": "Windows", "why": WINDOWS_VERDICTS[windows]}
-        yield "end", {"code": code, "signal": None}
+        yield _verdict_at(line, "Windows", WINDOWS_VERDICTS[windows])
+        yield end_at(line, code)
     elif -65 < code < 0:
-        yield "end", {"code": None, "signal": _name_of(-code)}
+        yield end_at(line, None, _name_of(-code))
     elif 128 < code < 165 and _name_of(code - 128):
-        yield "end", {"code": None, "signal": _name_of(code - 128)}
+        yield end_at(line, None, _name_of(code - 128))
     else:
-        yield "end", {"code": code, "signal": None}
+        yield end_at(line, code)
 
 
 def _name_of(number: int) -> str | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from laststep.logs.lines import Line
+from laststep.logs.line_reader import Line
 
 
 @dataclass

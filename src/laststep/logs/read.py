@@ -6,17 +6,21 @@ import dataclasses
 import io
 import re
 from collections import deque
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+from collections.abc import Iterator, Mapping
+from typing import BinaryIO
 
 from laststep.logs.bars import Bars
-from laststep.logs.endings import Endings
-from laststep.logs.lines import Line, Reading, Repeats, worth_reading
+from laststep.logs.endings import Endings, end_at
+from laststep.logs.line_reader import Line, Reading, Repeats, read_lines
 from laststep.logs.tracebacks import Tracebacks
+from laststep.record.decode import Scalar
 from laststep.record.event import Event
-from laststep.record.events.process import Raised
+from laststep.record.events.logs import SOURCE, Log, Progress
+from laststep.record.events.process import Raised, WarningShown
+from laststep.record.events.shared import Callback
+from laststep.record.events.supervisor import ProcessEnd, Verdict
+from laststep.record.events.training import Epoch, FitStart, Stop
 from laststep.record.run import Run, view
-from laststep.record.untyped import untyped
 
 FIRST, LAST = 4_000, 8_000  # lines that are kept of the beginning and of the end
 MOST_EVENTS = 10_000
@@ -44,7 +48,7 @@ _ON_NAN = re.compile(r"Batch (?P<batch>\d+): Invalid loss, terminating training"
 
 
 @dataclasses.dataclass
-class Story:
+class ParsedLog:
     """What the lines of one run tell, in order. An event's time is its line's number."""
 
     lines: list[Line]
@@ -63,35 +67,42 @@ class Story:
     @property
     def last_progress(self) -> float:
         """The line at which training was last seen to move on."""
-        epochs = [_moved(event) for event in self.events if event.kind == "epoch"]
-        counted = [event.time for event in self.events if event.kind == "progress" and event.get("moved")]
+        epochs = [_moved(event) for event in self.events if isinstance(event, Epoch)]
+        counted = [event.time for event in self.events if isinstance(event, Progress) and event.moved]
         # One more sign of life after an error is what was on its way already: threads, buffers.
         return max([*epochs, *counted[:-1]], default=0.0)
 
 
-def read_story(stream: BinaryIO, name: str = "the log", is_console: bool = False) -> Story:
+def parse_log(stream: BinaryIO, name: str = "the log", is_console: bool = False) -> ParsedLog:
     """All that the lines of the last run tell; memory does not grow with the file."""
     reading, repeats = Reading(), Repeats()
     teller = _Teller()
-    for line in worth_reading(stream, reading, repeats, name, is_console):
+    for line in read_lines(stream, reading, repeats, name, is_console):
         if teller.take(line):
             repeats.forget()
     return teller.finish(reading)
 
 
 @view
-def story_of(run: Run) -> Story:
+def parsed_console(run: Run) -> ParsedLog:
     """What a run printed, read as a bare log would be; what is no text in it is left out."""
-    return read_story(io.BytesIO(run.console.encode("utf-8", "replace")), is_console=True)
+    return parse_log(io.BytesIO(run.console.encode("utf-8", "replace")), is_console=True)
 
 
-def run_of_log(story: Story, name: str) -> Run:
+def run_from_log(story: ParsedLog, name: str) -> Run:
     """A run of which nothing is there but what it printed."""
     reading = story.reading
-    fields: dict[str, Any] = {"file": name, "lines": reading.lines, "bytes": reading.bytes, "runs": story.runs}
-    fields |= {"rubbish": reading.rubbish} | ({"reversed": True} if reading.is_reversed else {})
-    run = Run(id=name, events=(untyped(0.0, "log", fields, "log"), *story.events), too_large=story.too_large)
-    story_of.keep(run, story)
+    log = Log(
+        source=SOURCE,
+        file=name,
+        lines=reading.lines,
+        bytes=reading.bytes,
+        runs=story.runs,
+        rubbish=reading.rubbish,
+        is_reversed=reading.is_reversed,
+    )
+    run = Run(id=name, events=(log, *story.events), too_large=story.too_large)
+    parsed_console.keep(run, story)
     return run
 
 
@@ -106,7 +117,7 @@ class _Teller:
         self._last: deque[Line] = deque(maxlen=LAST)
         self._events: list[Event] = []
         self._tracebacks, self._bars, self._endings = Tracebacks(), Bars(), Endings()
-        self._monitor: dict[str, Any] = {}
+        self._monitor: Mapping[str, Scalar] = {}
 
     def take(self, line: Line) -> bool:
         """True when another run was seen to have begun."""
@@ -122,10 +133,10 @@ class _Teller:
             del self._events[MOST_EVENTS // 2 : -MOST_EVENTS // 2]
         return anew
 
-    def finish(self, reading: Reading) -> Story:
+    def finish(self, reading: Reading) -> ParsedLog:
         self._events += [*self._tracebacks.end(), *self._bars.end()]
         self._events.sort(key=lambda event: event.time)
-        story = Story([*self._first, *self._last], self._events, reading, self._runs)
+        story = ParsedLog([*self._first, *self._last], self._events, reading, self._runs)
         story.events = list(_as_it_ended(story))
         return story
 
@@ -135,14 +146,14 @@ class _Teller:
             return
         self._events += self._tracebacks.end()
         if self._events and self._candidate is None:
-            ended = self._endings.ended_at is not None or any(e.kind == "exception" for e in self._events[-3:])
+            ended = self._endings.ended_at is not None or any(isinstance(e, Raised) for e in self._events[-3:])
             self._candidate, self._was_over = line.number, ended
 
     def _is_another_runs(self, event: Event) -> bool:
         """After an end, anything that a run shows; otherwise only epochs that begin anew."""
-        if event.kind == "fit":
-            return bool(self._was_over or event.get("initial_epoch") == 0)
-        return self._was_over and event.kind in ("epoch", "progress", "exception", "end", "verdict", "stop")
+        if isinstance(event, FitStart):
+            return self._was_over or event.initial_epoch == 0
+        return self._was_over and isinstance(event, (Epoch, Progress, Raised, ProcessEnd, Verdict, Stop))
 
     def _split_at(self, number: int) -> None:
         self._runs += 1
@@ -167,64 +178,75 @@ class _Teller:
         """Lines of Keras and TensorFlow that stand for something the recorder would have seen itself."""
         text, when = line.text, float(line.number)
         if _FATAL.match(text.strip()):
-            yield untyped(
-                when, "end", {"code": None, "signal": "SIGABRT", "at_line": line.number, "text": text[:300]}, "log"
-            )
+            yield end_at(line, None, "SIGABRT")
             self._endings.ended_at = line.number
         warned = _WARNING.search(text)
         if warned:
-            message = (warned["logged"] or warned["message"] or "")[:1000]
-            if warned["logged"] and _RAN_OUT.search(message):  # Keras 2 stops; Keras 3 says it late, or for nothing
-                self._bars.ran_out()
-            told = {"category": warned["category"] or "logged", "message": message, "at_line": line.number}
-            yield untyped(when, "warning", told | {"batch": self._bars.done, "of": self._bars.of}, "log")
+            yield self._warning(line, warned)
         improved = _NOT_IMPROVED.match(text)
         if improved:
             self._monitor = {"monitor": improved["monitor"], "best": float(improved["best"])}
         early, nan = _EARLY.match(text), _ON_NAN.search(text)
         if early or nan:
-            name = "EarlyStopping" if early else "TerminateOnNaN"
-            callback = {"class": name, "module": "keras", "users": False}
-            told = {"callback": callback, "at_line": line.number, "text": text[:200]}
-            if early:
-                told |= {"epoch": int(early["epoch"]) - 1, "values": self._monitor}
-            told["metrics"] = self._bars.metrics
-            yield untyped(when, "stop", told, "log")
+            yield Stop(
+                time=when,
+                source=SOURCE,
+                callback=Callback(class_name="EarlyStopping" if early else "TerminateOnNaN", module="keras"),
+                epoch=int(early["epoch"]) - 1 if early else None,
+                values=self._monitor if early else {},
+                metrics=self._bars.metrics,  # still filled: the bar of the bad batch is drawn after this line
+                at_line=line.number,
+                text=text[:200],
+            )
+
+    def _warning(self, line: Line, warned: re.Match[str]) -> WarningShown:
+        message = (warned["logged"] or warned["message"] or "")[:1000]
+        if warned["logged"] and _RAN_OUT.search(message):  # Keras 2 stops; Keras 3 says it late, or for nothing
+            self._bars.ran_out()
+        return WarningShown(
+            time=float(line.number),
+            source=SOURCE,
+            category=warned["category"] or "logged",
+            message=message,
+            at_line=line.number,
+            batch=self._bars.done,
+            of=self._bars.of,
+        )
 
 
-def _moved(epoch: Event) -> float:
+def _moved(epoch: Epoch) -> float:
     """The line at which an epoch was last seen to move on: its end, or the last move but one of one that is open."""
-    return float(epoch.get("moved_at") or 0) if epoch.get("open") else epoch.time
+    return float(epoch.moved_at or 0) if epoch.is_open else epoch.time
 
 
-def _went_on(story: Story, error: Event) -> bool:
+def _went_on(story: ParsedLog, error: Raised) -> bool:
     """Whether training moved on after an error. What print() wrote may have been buffered and come after it."""
-    if any(event.kind == "epoch" and _moved(event) > error.time for event in story.events):
+    if any(isinstance(event, Epoch) and _moved(event) > error.time for event in story.events):
         return True
     if error.time >= story.last_progress:
         return False
-    end = int(error.get("at_line") or 0)
+    end = error.at_line or 0
     return any(line.number > end and _AT_ONCE.search(line.text) for line in story.lines)
 
 
-def _as_it_ended(story: Story) -> Iterator[Event]:
+def _as_it_ended(story: ParsedLog) -> Iterator[Event]:
     """An exception or an end after which training moved on was not the program's own; of the rest one counts."""
     last_progress = story.last_progress
-    ends = [event for event in story.events if event.kind == "end" and event.time >= last_progress]
+    ends = [event for event in story.events if isinstance(event, ProcessEnd) and event.time >= last_progress]
     end = max(ends, key=_how_telling, default=None)
     fatal = None
     for event in story.events:
         if isinstance(event, Raised):
-            first = "thread" if event.get("left") == "thread" else "program"
+            first = "thread" if event.left == "thread" else "program"
             left = "caught" if _went_on(story, event) else first if fatal is None or first == "thread" else "after"
-            event = dataclasses.replace(event, raw={**event.raw, "left": left}, left=left)
+            event = dataclasses.replace(event, left=left)
             fatal = event if left == "program" else fatal
-        if event.kind == "verdict" and event.time < last_progress and event.get("by") in ABOUT_OTHERS_TOO:
+        if isinstance(event, Verdict) and event.time < last_progress and event.by in ABOUT_OTHERS_TOO:
             continue
-        if event.kind != "end" or event is end:
+        if not isinstance(event, ProcessEnd) or event is end:
             yield event
 
 
-def _how_telling(end: Event) -> tuple[bool, bool, float]:
+def _how_telling(end: ProcessEnd) -> tuple[bool, bool, float]:
     """A shell's word for a signal says more than the exit code that follows; among equals the first."""
-    return end.get("signal") is not None, bool(end.get("code")), -end.time
+    return end.signal is not None, bool(end.code), -end.time

@@ -7,7 +7,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from laststep.record.reading import open_plain
-from laststep.record.steps import ASK, ASK_AT, HEADER, LEVELS, MAGIC, SLOT, Beat, Now, Step, read_beat, read_now
+from laststep.record.steps import (
+    HEADER_BYTES,
+    LEVELS,
+    MAGIC,
+    REQUEST,
+    REQUEST_OFFSET,
+    SLOT,
+    Beat,
+    Now,
+    Step,
+    read_beat,
+    read_now,
+)
 
 
 class Live(NamedTuple):
@@ -33,8 +45,8 @@ class Follower:
         except OSError:
             return Live()
         try:
-            header = os.pread(fd, HEADER, 0)
-            if len(header) < HEADER or header[:8] != MAGIC:
+            header = os.pread(fd, HEADER_BYTES, 0)
+            if len(header) < HEADER_BYTES or header[:8] != MAGIC:
                 return Live()
             beat = read_beat(header)
             return Live(read_now(header), beat, _slot(fd, beat.step) if beat else None)
@@ -53,10 +65,10 @@ class Follower:
         except OSError:
             return False
         try:
-            before = os.pread(fd, ASK.size, ASK_AT)
-            if len(before) < ASK.size:
+            before = os.pread(fd, REQUEST.size, REQUEST_OFFSET)
+            if len(before) < REQUEST.size:
                 return False
-            os.pwrite(fd, ASK.pack(ASK.unpack(before)[0] | what), ASK_AT)
+            os.pwrite(fd, REQUEST.pack(REQUEST.unpack(before)[0] | what), REQUEST_OFFSET)
         finally:
             os.close(fd)
         return True
@@ -75,7 +87,7 @@ def modified(path: Path) -> int:
 
 
 def _slot(fd: int, number: int) -> Step | None:
-    content = os.pread(fd, SLOT.size, HEADER + (number % LEVELS[0][1]) * SLOT.size)
+    content = os.pread(fd, SLOT.size, HEADER_BYTES + (number % LEVELS[0][1]) * SLOT.size)
     if number == 0 or len(content) < SLOT.size:
         return None
     values = SLOT.unpack(content)

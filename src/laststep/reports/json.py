@@ -8,7 +8,7 @@ from typing import Any
 
 from laststep.analysis.finding import Diagnosis, Finding, Remedy
 from laststep.logs.harmless import harmless_in
-from laststep.logs.read import story_of
+from laststep.logs.read import parsed_console
 from laststep.record.decode import encode
 from laststep.record.events.logs import Log
 from laststep.record.events.stacks import Attached
@@ -41,7 +41,7 @@ def _of_log(diagnosis: Diagnosis) -> dict[str, Any]:
     log = diagnosis.run.first(Log)
     if log is None:
         return {}
-    known = harmless_in(story_of(diagnosis.run).lines)
+    known = harmless_in(parsed_console(diagnosis.run).lines)
     harmless = [{"words": item.words, "meaning": item.meaning, "times": item.times} for item in known]
     return {"log": encode(log), "harmless": harmless}
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from laststep.analysis.finding import Confidence, Diagnosis, Finding, Remedy
-from laststep.analysis.progress import progress, stopped_by_us
+from laststep.analysis.progress import progress
+from laststep.analysis.signals import stopped_by_laststep
 from laststep.logs.harmless import harmless_in
-from laststep.logs.read import story_of
+from laststep.logs.read import parsed_console
 from laststep.record.events.logs import Log
 from laststep.record.events.process import ProbeState, Raised, RecorderStart
 from laststep.record.events.shared import Frame
@@ -146,7 +147,7 @@ def what_happened(diagnosis: Diagnosis) -> str:
         "stalled": "The program is alive but makes no progress",
         "unknown": "The log does not say how it ended",
     }
-    if stopped_by_us(run):
+    if stopped_by_laststep(run):
         verbs["stopped"] = "Training was stuck and laststep stopped it, as requested"
     elif diagnosis.outcome == "stopped" and not run.training_seen:
         verbs["stopped"] = "The program was stopped"
@@ -169,7 +170,7 @@ def _add_harmless(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
     """Messages that look alarming and mean nothing; only for a bare log, or if verbose."""
     if not (diagnosis.run.is_log or verbose):
         return
-    known = harmless_in(story_of(diagnosis.run).lines)
+    known = harmless_in(parsed_console(diagnosis.run).lines)
     if known:
         out.heading("Harmless messages")
         for item in known if verbose else known[:MAX_HARMLESS]:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 
 from laststep.analysis.finding import Finding
-from laststep.rules.rule import Rule, Tier
+from laststep.rules.rule import Rule
 
 
 def rank(findings: Iterable[Finding], rules: Mapping[str, Rule]) -> list[Finding]:

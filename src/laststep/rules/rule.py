@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from laststep.analysis.finding import Finding, RuledOut, Unchecked
+from laststep.analysis.finding import Answer as Answer
 from laststep.record.run import Run
 
-Answer: TypeAlias = Finding | RuledOut | Unchecked
 Need: TypeAlias = str | tuple[str, ...]  # a kind of event, or several of which one will do
 Check: TypeAlias = Callable[[Run], Answer]
 

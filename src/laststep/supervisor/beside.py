@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 
 from laststep.record.claim import start_time
+from laststep.record.decode import encode
+from laststep.record.events.supervisor import ProcessEnd
 from laststep.supervisor.autopsy import Autopsy, signal_of_fault, tidy
 from laststep.supervisor.foresee import Forecaster
 from laststep.supervisor.gpu import Gpus
@@ -41,8 +43,8 @@ def watch_beside(folder: Path, pid: int) -> None:
     autopsy.after(watcher.tree, [str(Path.cwd()), str(folder)])
     # Not our child: the system tells its exit status to its own parent only.
     seen = signal_of_fault(folder)
-    end = {"code": None, "signal": seen, "seconds": max(0.0, ended - began), "pid": pid, "beside": True}
-    journal.write("end", end, at=ended)
+    end = ProcessEnd(signal=seen, seconds=max(0.0, ended - began), pid=pid, beside=True)
+    journal.write(end.KIND, encode(end), at=ended)
     journal.close()
     tidy(folder)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import ClassVar
 
 from laststep.record.event import Event
@@ -93,6 +93,10 @@ class Stall(Snapshot):
     """A snapshot of a run that is stuck: it has not moved for longer than is normal in this phase."""
 
     KIND: ClassVar[str] = "stall"
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> Stall:
+        return cls(**{each.name: getattr(snapshot, each.name) for each in fields(snapshot)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

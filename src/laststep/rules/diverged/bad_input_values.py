@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.bad_step import bad_inputs, bad_site, bad_step_evidence, weights_were_bad
 from laststep.analysis.learning.scale import data_place
 from laststep.analysis.learning.site import GENERIC_RULES, Site
-from laststep.analysis.progress import measured, no, progress
+from laststep.analysis.progress import progress
 from laststep.record.events.numbers import BadValues
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.dead_units import describe_dead_layers, describe_death, died_at
 from laststep.analysis.learning.learning import finite_site, learning_of
 from laststep.analysis.learning.scale import large_inputs, large_targets
@@ -15,7 +15,7 @@ from laststep.analysis.learning.weights import (
     layer_place,
     starting_scales,
 )
-from laststep.analysis.progress import measured, no, progress
+from laststep.analysis.progress import progress
 from laststep.record.events.numbers import Numbers
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule

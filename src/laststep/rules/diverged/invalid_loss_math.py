@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.bad_step import (
     bad_inputs,
     bad_predictions,
@@ -15,7 +15,7 @@ from laststep.analysis.learning.bad_step import (
 )
 from laststep.analysis.learning.growth import growth, unseen_growth
 from laststep.analysis.learning.site import GENERIC_RULES, UNSEEN, Site, loss_of, or_nan
-from laststep.analysis.progress import measured, no, progress
+from laststep.analysis.progress import progress
 from laststep.record.events.numbers import Layer, LossCall
 from laststep.record.place import Place
 from laststep.record.run import Run

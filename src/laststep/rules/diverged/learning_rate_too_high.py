@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 
-from laststep.analysis.finding import Evidence, Finding, Remedy
+from laststep.analysis.finding import Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.bad_step import bad_step_evidence
 from laststep.analysis.learning.dead_units import describe_dead_layers, describe_death, died_at
 from laststep.analysis.learning.growth import blow_up
@@ -18,7 +18,7 @@ from laststep.analysis.learning.weights import (
     relative_update,
     vanishes_from_start,
 )
-from laststep.analysis.progress import measured, no, progress
+from laststep.analysis.progress import progress
 from laststep.record.events.numbers import Numbers
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule

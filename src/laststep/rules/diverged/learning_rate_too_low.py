@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from laststep.analysis.finding import Evidence, Finding, Remedy
+from laststep.analysis.finding import Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.learning import Learning, confidence_of, finite_site, learning_of
 from laststep.analysis.learning.rates import dropped_early, plateau_settings, rates_of
 from laststep.analysis.learning.site import GENERIC_RULES, Site, compact, gradient_norms
 from laststep.analysis.learning.weights import default_rate
-from laststep.analysis.progress import measured, no, progress
+from laststep.analysis.progress import progress
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 

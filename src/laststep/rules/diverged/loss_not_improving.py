@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.learning.learning import FAILS, LEARNS, learning_of
 from laststep.analysis.learning.site import sites, trains_in_turns
-from laststep.analysis.progress import cannot, fit_place, measured, no
+from laststep.analysis.progress import fit_place
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.bad_step import bad_site
-from laststep.analysis.messages import ECHOES, compiled, said
-from laststep.analysis.progress import fit_place, measured, no, progress
+from laststep.analysis.messages import ECHOES, compiled, find_message
+from laststep.analysis.progress import fit_place, progress
 from laststep.record.events.logs import Progress
 from laststep.record.events.training import Epoch
 from laststep.record.run import Run
@@ -46,7 +46,7 @@ def nan_loss(run: Run) -> Answer:
         stopped-on-nan (a callback stopped training because of it), a custom metric that is NaN while the loss is
         finite.
     """
-    error = said(run, *RAISED)
+    error = find_message(run, *RAISED)
     shown = _last_loss(run)
     if error is None and (shown is None or math.isfinite(shown[1])):
         finite = f"the last {shown[0]} was {words.value(shown[1])}" if shown is not None and not run.is_log else ""

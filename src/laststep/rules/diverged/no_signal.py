@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.learning import (
     LEARNS,
     MAX_P_DEPENDENT,
@@ -16,7 +16,7 @@ from laststep.analysis.learning.learning import (
 )
 from laststep.analysis.learning.site import Site, last_site
 from laststep.analysis.learning.weights import is_high_rate
-from laststep.analysis.progress import fit_place, measured, no, target_place
+from laststep.analysis.progress import fit_place, target_place
 from laststep.record.events.numbers import Dependence
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule

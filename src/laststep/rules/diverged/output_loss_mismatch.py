@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.learning import Learning, learning_of
 from laststep.analysis.learning.mismatches import Mismatch, always_wrong, suspect_when_failing, wrong_for_values
 from laststep.analysis.learning.outputs import Output, outputs
-from laststep.analysis.progress import fit_place, measured, no
+from laststep.analysis.progress import fit_place
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.learning import learning_of
-from laststep.analysis.progress import measured, no
 from laststep.record.events.numbers import Gradients, StaleValue
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule

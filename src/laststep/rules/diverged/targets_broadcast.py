@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.learning import learning_of
 from laststep.analysis.learning.outputs import Output, outputs
 from laststep.analysis.learning.site import Site, sites
-from laststep.analysis.progress import measured, no
 from laststep.record.decode import Shape
 from laststep.record.events.numbers import Broadcast
 from laststep.record.run import Run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.bad_step import bad_step_evidence
 from laststep.analysis.learning.growth import blow_up
 from laststep.analysis.learning.learning import confidence_of, finite_site, learning_of
@@ -16,7 +16,7 @@ from laststep.analysis.learning.scale import (
     max_abs,
 )
 from laststep.analysis.learning.site import GENERIC_RULES, UNSEEN, Site, compact, or_nan
-from laststep.analysis.progress import measured, no, progress
+from laststep.analysis.progress import progress
 from laststep.record.events.numbers import TensorStatistics
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule

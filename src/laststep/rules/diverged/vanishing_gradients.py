@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Evidence, Finding, Remedy
+from laststep.analysis.finding import Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.learning import confidence_of, finite_site, learning_of
 from laststep.analysis.learning.scale import max_abs
 from laststep.analysis.learning.site import GENERIC_RULES, UNSEEN, Site, compact, gradient_norms
@@ -13,7 +13,7 @@ from laststep.analysis.learning.weights import (
     relative_gradients,
     vanishing_layers,
 )
-from laststep.analysis.progress import measured, no, progress
+from laststep.analysis.progress import progress
 from laststep.record.events.numbers import TensorStatistics
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.frozen import (
     MIN_UNTRAINED_SHARE,
     mostly_frozen,
@@ -16,7 +16,6 @@ from laststep.analysis.learning.frozen import (
 from laststep.analysis.learning.learning import LEARNS, Learning, learning_of
 from laststep.analysis.learning.site import Site, gradient_norms, last_site, latest_sites, or_nan, sites
 from laststep.analysis.learning.weights import shapes
-from laststep.analysis.progress import measured, no
 from laststep.record.events.numbers import Applied, Numbers
 from laststep.record.place import Place
 from laststep.record.run import Run

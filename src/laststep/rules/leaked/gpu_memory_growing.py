@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from laststep import text as words
 from laststep.analysis.device_memory import shortage
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.forecast import Point, fit_trend, project
 from laststep.analysis.gpu_leak import (
     MAX_GPUS,
@@ -15,7 +15,7 @@ from laststep.analysis.gpu_leak import (
     gpu_leak,
     usage_evidence,
 )
-from laststep.analysis.progress import fit_place, no, saved
+from laststep.analysis.progress import fit_place, saved
 from laststep.record.events.training import Epoch
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule

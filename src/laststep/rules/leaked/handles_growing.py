@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.forecast import Point, fit_trend
-from laststep.analysis.progress import fit_place, measured, no
+from laststep.analysis.progress import fit_place
 from laststep.record.events.training import Census, Container, Epoch, HandleGroup
 from laststep.record.ownership import HANDLE_CLASSES
 from laststep.record.run import Run

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from laststep import text as words
 from laststep.analysis.cores import Overload, overload_of, stretches_of
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, measured, no, progress
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.stall import since, stuck, used
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -49,7 +49,7 @@ def machine_overloaded(run: Run) -> Answer:
     if found.slower is not None and found.slower > SLOWER:
         evidence.append(Evidence(f"a step took {found.slower:.1f} times as long as in the rest of the run"))
     if stall is not None:
-        evidence = [since(*stall), *evidence, used(*stall)]
+        evidence = [since(stall), *evidence, used(stall)]
     return Finding(
         cause=f"Others use the cores: the training gets {found.share:.0%} of the processor time that it needs.",
         confidence=Confidence.LIKELY,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import missing_package, no, progress, short_message, went_on
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.messages import missing_package, short_message
+from laststep.analysis.progress import progress, went_on
 from laststep.analysis.stops import metrics_of
-from laststep.record.event import Event
+from laststep.record.events.process import Raised
+from laststep.record.events.shared import Callback
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -31,22 +33,25 @@ def callback_raised(run: Run) -> Answer:
         callback-stopped-training (it asked for the end, in order), callback-swallowed (the program caught the
         error), unhandled-exception (the model or the data raised).
     """
-    raised = [event for event in run.all("exception") if event.get("callback") and event.get("left") != "call"]
-    if run.uncaught is not None and run.uncaught.get("callback"):
+    raised = [event for event in run.all(Raised) if event.left != "call"]
+    if run.uncaught is not None:
         raised.append(run.uncaught)
-    if not raised:
+    error = next((event for event in reversed(raised) if event.callback is not None), None)
+    if error is None or error.callback is None:
         return no("no exception came out of a callback")
-    if went_on(run, raised[-1].time):
+    if went_on(run, error.time):
         return no("a callback raised, the program caught it, and a later fit came to its end")
-    error = raised[-1]
-    callback = error.get("callback")
-    name = f"{callback['class']}.{callback.get('hook', '?')}"
-    where = error.get("where") if callback.get("users") else (run.fit.began.get("where") if run.fit else None)
-    at = words.place(callback.get("raised_at"))
+    return _finding(run, error, error.callback)
+
+
+def _finding(run: Run, error: Raised, callback: Callback) -> Finding:
+    name = f"{callback.class_name}.{callback.hook or '?'}"
+    where = error.where if callback.is_users else (run.fit.began.where if run.fit else None)
+    at = words.place(callback.raised_at)
     install = missing_package(error)
-    cause = f"The callback {name} raised {str(error.get('type')).rsplit('.', 1)[-1]}."
+    cause = f"The callback {name} raised {error.type.rsplit('.', 1)[-1]}."
     return Finding(
-        cause=f"The callback {callback['class']} needs a package that is not installed." if install else cause,
+        cause=f"The callback {callback.class_name} needs a package that is not installed." if install else cause,
         confidence=Confidence.CERTAIN,
         evidence=(
             Evidence(short_message(error), (error,)),
@@ -55,14 +60,14 @@ def callback_raised(run: Run) -> Answer:
             progress(run),
         ),
         remedies=(install or Remedy("Fix the callback there; training itself was going on without an error"),),
-        where=(callback.get("made_at") or where) if install else where,
+        where=(callback.made_at or where) if install else where,
     )
 
 
-def _no_such_metric(run: Run, error: Event) -> tuple[Evidence, ...]:
+def _no_such_metric(run: Run, error: Raised) -> tuple[Evidence, ...]:
     """logs['val_acc'] in a fit that has another name for it."""
-    key, names = str(error.get("message")).strip("'\""), metrics_of(run.fit)
-    if "KeyError" not in error.get("bases", []) or not names or key in names:
+    key, names = error.message.strip("'\""), metrics_of(run.fit)
+    if "KeyError" not in error.bases or not names or key in names:
         return ()
     return (
         Evidence(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, measured, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.progress import fit_place
 from laststep.analysis.stops import is_early_stopping, is_for_nan, metric_curve, stop_that_counted
-from laststep.record.event import Event
+from laststep.record.events.shared import Callback
+from laststep.record.events.training import Stop
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -35,30 +36,29 @@ def callback_stopped_training(run: Run) -> Answer:
     if stop is None:
         told = "nobody set stop_training before all epochs were done"
         return measured(told) if run.fits and run.signal is None else no(told)
-    if not stop.get("callback"):
+    if stop.callback is None:
         return no("stop_training was set, but not by a callback")
     if is_early_stopping(stop) or is_for_nan(stop):
-        return no(f"it was set by {stop.get('callback')['class']}, which has a rule of its own")
-    return _finding(run, stop)
+        return no(f"it was set by {stop.callback.class_name}, which has a rule of its own")
+    return _finding(run, stop, stop.callback)
 
 
-def _finding(run: Run, stop: Event) -> Finding:
-    callback = stop.get("callback")
-    name = f"{callback['class']}.{stop.get('hook', '?')}"
+def _finding(run: Run, stop: Stop, callback: Callback) -> Finding:
+    name = f"{callback.class_name}.{stop.hook or '?'}"
     evidence = [
-        Evidence(f"{name} set stop_training in line {(stop.get('line') or {}).get('line')}", (stop,)),
+        Evidence(f"{name} set stop_training in line {stop.line.line if stop.line else None}", (stop,)),
         Evidence(_when(stop), (stop,)),
     ]
-    test = stop.get("test")
-    if test:
-        compared = ", ".join(f"{name} = {words.value(value)}" for name, value in test["values"].items())
-        evidence.append(Evidence(f"its test: if {test['text']}" + (f"   with {compared}" if compared else ""), (stop,)))
+    test = stop.test
+    if test is not None:
+        compared = ", ".join(f"{name} = {words.value(value)}" for name, value in test.values.items())
+        evidence.append(Evidence(f"its test: if {test.text}" + (f"   with {compared}" if compared else ""), (stop,)))
     evidence += metric_curve(run, "loss")
     fit = run.fit
     reached = f" after {fit.reached} of {words.count(fit.asked, 'epoch')}" if fit and fit.asked else ""
-    where = stop.get("where") if callback.get("users") else fit_place(run)
+    where = stop.where if callback.is_users else fit_place(run)
     return Finding(
-        cause=f"The callback {callback['class']} asked training to stop{reached}.",
+        cause=f"The callback {callback.class_name} asked training to stop{reached}.",
         confidence=Confidence.CERTAIN,
         evidence=tuple(evidence),
         remedies=(Remedy("Check the test shown above, or leave this callback out", None, where),),
@@ -66,7 +66,6 @@ def _finding(run: Run, stop: Event) -> Finding:
     )
 
 
-def _when(stop: Event) -> str:
-    metrics = stop.get("metrics") or {}
-    told = ", ".join(f"{name} {words.value(value)}" for name, value in list(metrics.items())[:4])
-    return f"in epoch {int(stop.get('epoch') or 0) + 1}" + (f", with {told}" if told else "")
+def _when(stop: Stop) -> str:
+    told = ", ".join(f"{name} {words.value(value)}" for name, value in list(stop.metrics.items())[:4])
+    return f"in epoch {(stop.epoch or 0) + 1}" + (f", with {told}" if told else "")

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from laststep.analysis.batches import (
     Shortfall,
+    count_batches,
+    dataset_name,
     is_about_data,
     is_about_validation,
-    name_of,
+    ran_out_warnings,
     shortfall,
-    spoken,
-    warnings,
+    training_data,
 )
-from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
-from laststep.analysis.messages import Said, compiled, data_of, said
-from laststep.analysis.progress import fit_place, measured, no, progress
-from laststep.record.event import Event
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.messages import Message, compiled, find_message
+from laststep.analysis.progress import fit_place, progress
+from laststep.record.events.process import WarningShown
+from laststep.record.events.training import Epoch
+from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -55,13 +58,13 @@ def data_exhausted(run: Run) -> Answer:
     short = shortfall(run)
     if short is not None and (any(short.delivered) or len(run.fits) > 1 or short.fit.began.initial_epoch):
         return _finding(run, short)
-    message = said(run, *RAISED, console=False)
+    message = find_message(run, *RAISED, console=False)
     if message is not None and message.event is not None and is_about_data(run, message.event):
         return _raised(run, message)
-    telling = [w for w in warnings(run) if run.is_log and not is_about_validation(run, w) and _was_cut(run, w)]
+    telling = [w for w in ran_out_warnings(run) if run.is_log and not is_about_validation(run, w) and _was_cut(run, w)]
     if telling:
         told = Evidence(
-            f"line {telling[0].get('at_line'):,}: “Your input ran out of data; interrupting training”", (telling[0],)
+            f"line {telling[0].at_line or 0:,}: “Your input ran out of data; interrupting training”", (telling[0],)
         )
         return Finding(
             cause="Keras ended the training because its data ran out.",
@@ -69,14 +72,14 @@ def data_exhausted(run: Run) -> Answer:
             evidence=(told, progress(run)),
             remedies=(_repeat(run, None),),
         )
-    counted = any(epoch.get("batches") for fit in run.fits for epoch in fit.epochs) and not run.is_log and short is None
+    counted = any(epoch.batches for fit in run.fits for epoch in fit.epochs) and not run.is_log and short is None
     return measured("every epoch got the batches it asked for") if counted else no("no epoch was seen cut short")
 
 
-def _was_cut(run: Run, warning: Event) -> bool:
+def _was_cut(run: Run, warning: WarningShown) -> bool:
     """Keras 2 alone names the number of batches; it stops there unless the log goes on."""
-    went_on = any(epoch.time > warning.time for epoch in run.all("epoch"))
-    return warning.get("category") == "logged" and not went_on
+    went_on = any(epoch.time > warning.time for epoch in run.all(Epoch))
+    return warning.category == "logged" and not went_on
 
 
 def _finding(run: Run, short: Shortfall) -> Finding:
@@ -85,17 +88,17 @@ def _finding(run: Run, short: Shortfall) -> Finding:
     then = "Keras went on with the next epoch each time" if went_on else "and training ended there"
     evidence = [short.evidence()]
     if fit.asked and short.total > got:
-        evidence.append(Evidence(f"{spoken(short.total)} asked for in all, {spoken(got)} delivered"))
+        evidence.append(Evidence(f"{count_batches(short.total)} asked for in all, {count_batches(got)} delivered"))
     if short.has_phantoms:
         evidence.append(Evidence("epochs without a batch log loss 0.0: what watches the loss is misled by them"))
-    data = fit.began.get("data") or {}
-    where = data.get("where") or data.get("made_at") or fit.began.get("where")
+    data = fit.began.data
+    where = data.where or data.made_at or fit.began.where
     if short.was_used_before(run):
         evidence.append(Evidence("an earlier fit had taken from the same iterator, which does not begin anew"))
-        where = fit.began.get("where")
+        where = fit.began.where
     return Finding(
         cause=f"The training data ran out: {'some epochs were' if went_on else 'an epoch was'} cut short, {then}.",
-        confidence=Confidence.CERTAIN if not run.is_log or warnings(run) else Confidence.LIKELY,
+        confidence=Confidence.CERTAIN if not run.is_log or ran_out_warnings(run) else Confidence.LIKELY,
         evidence=(*evidence, progress(run)),
         remedies=_remedies(run, short, where),
         where=where,
@@ -106,13 +109,13 @@ def _remedies(run: Run, short: Shortfall, where: Place | None) -> tuple[Remedy, 
     length = short.length
     fewer = (
         Remedy(
-            f"Or ask for what is there: the data holds {spoken(length)}",
+            f"Or ask for what is there: the data holds {count_batches(length)}",
             f"steps_per_epoch={length}",
-            short.fit.began.get("where"),
+            short.fit.began.where,
         )
         if length and length < short.asked
         else Remedy(
-            "Or leave steps_per_epoch out: an epoch is then one pass over the data", None, short.fit.began.get("where")
+            "Or leave steps_per_epoch out: an epoch is then one pass over the data", None, short.fit.began.where
         )
     )
     if short.was_used_before(run):
@@ -120,19 +123,19 @@ def _remedies(run: Run, short: Shortfall, where: Place | None) -> tuple[Remedy, 
     unknown = short.has_phantoms and length == short.asked
     known = Remedy(
         "Or tell TensorFlow how long the data is",
-        f"{name_of(where)}.apply(tf.data.experimental.assert_cardinality({length}))",
+        f"{dataset_name(where)}.apply(tf.data.experimental.assert_cardinality({length}))",
         where,
     )
     return (_repeat(run, where), *((known,) if unknown else ()), fewer)
 
 
 def _repeat(run: Run, where: Place | None) -> Remedy:
-    if "generator" in str(data_of(run).get("type")):
+    if "generator" in training_data(run).type:
         return Remedy("Let the generator never end", "while True:  # around its loop", where)
-    return Remedy("Let the data repeat", "{0} = {0}.repeat()".format(name_of(where)), where)
+    return Remedy("Let the data repeat", "{0} = {0}.repeat()".format(dataset_name(where)), where)
 
 
-def _raised(run: Run, message: Said) -> Finding:
+def _raised(run: Run, message: Message) -> Finding:
     """A loop of the program's own, or a generator under Keras 2, that asked once more than there was."""
     return Finding(
         cause="The program asked for another batch, and the data had come to its end.",

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, RuledOut
-from laststep.analysis.progress import fit_place, measured, no, quoted
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, RuledOut, measured, no
+from laststep.analysis.progress import fit_place
+from laststep.analysis.signals import quoted
 from laststep.analysis.stops import (
     is_early_stopping,
     is_for_nan,
+    is_keras_early_stopping,
     metric_curve,
+    missing_metric,
     stop_that_counted,
-    without_their_metric,
 )
-from laststep.record.event import Event
+from laststep.record.events.training import Stop
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -37,24 +39,22 @@ def early_stopping(run: Run) -> Answer:
     """
     stop = stop_that_counted(run)
     if stop is None or not is_early_stopping(stop):
-        missing = without_their_metric(run)
+        missing = missing_metric(run)
         if missing:
             return RuledOut(missing, measured=True, note=True)
-        used = run.fit and any(
-            c.get("class") == "EarlyStopping" and not c.get("users") for c in run.fit.began.get("callbacks") or []
-        )
+        used = run.fit is not None and any(is_keras_early_stopping(each) for each in run.fit.began.callbacks)
         return measured("EarlyStopping was in use and did not fire") if used else no("EarlyStopping was not in use")
     if is_for_nan(stop):
         return no("the loss was not a number when it stopped")
     if run.is_log:
         return _of_log(run, stop)
-    values = stop.get("values") or {}
+    values = stop.values
     monitor = values.get("monitor", "its metric")
-    patience = values.get("patience")
-    least = abs(values.get("min_delta") or 0)
+    patience, min_delta, best_epoch = (values.get(name) for name in ("patience", "min_delta", "best_epoch"))
+    least = abs(min_delta) if isinstance(min_delta, (int, float)) else 0
     evidence = [Evidence(f"EarlyStopping watches {monitor}, with patience {patience}, min_delta {least:g}", (stop,))]
     if values.get("best") is not None:
-        epoch = f" in epoch {int(values['best_epoch']) + 1}" if values.get("best_epoch") is not None else ""
+        epoch = f" in epoch {best_epoch + 1}" if isinstance(best_epoch, int) else ""
         evidence.append(Evidence(f"the best value was {words.value(values['best'])}{epoch}", (stop,)))
     evidence += metric_curve(run, str(monitor))
     restored = bool(values.get("restore_best_weights"))
@@ -71,14 +71,14 @@ def early_stopping(run: Run) -> Answer:
     )
 
 
-def _of_log(run: Run, stop: Event) -> Finding:
-    values = stop.get("values") or {}
+def _of_log(run: Run, stop: Stop) -> Finding:
+    values = stop.values
     monitor = values.get("monitor")
     told = [quoted(stop)]
     if monitor:
         told += [Evidence(f"{monitor} had not improved from {words.value(values['best'])}", (stop,))]
         told += metric_curve(run, str(monitor))
-    reached = f" in epoch {stop.get('epoch') + 1}" if stop.get("epoch") is not None else ""
+    reached = f" in epoch {stop.epoch + 1}" if stop.epoch is not None else ""
     asked = f" of {run.fit.asked}" if run.fit and run.fit.asked else ""
     return Finding(
         cause=f"EarlyStopping ended the training{reached}{asked}: {monitor or 'its metric'} no longer improved.",

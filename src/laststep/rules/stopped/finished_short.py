@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import fit_place
 from laststep.analysis.stops import stop_that_counted
+from laststep.record.events.process import WarningShown
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -37,22 +38,22 @@ def finished_short(run: Run) -> Answer:
     if fit.complete or fit.ended is None:
         return no("every fit that came to its end had done all its epochs")
     stop = stop_that_counted(run)
-    if stop is not None and stop.get("callback"):
+    if stop is not None and stop.callback is not None:
         return no("a callback ended the fit")
-    batches = [int(epoch.get("batches") or 0) for epoch in fit.epochs]
+    batches = [epoch.batches or 0 for epoch in fit.epochs]
     told = f"{fit.reached} of {words.count(fit.asked or 0, 'epoch')}"
     evidence = [Evidence(f"{told} were done when fit returned", (fit.began, fit.ended))]
     if batches:
-        asked = fit.began.get("steps_per_epoch") or fit.began.get("steps")
+        asked = fit.began.steps_per_epoch or fit.began.steps
         counted = f"batches in each epoch: {', '.join(map(str, batches[-6:]))}"
         evidence.append(Evidence(counted + (f", {asked} asked for" if asked else ""), fit.epochs[-6:]))
-    warnings = [w for w in run.all("warning") if "ran out of data" in str(w.get("message"))]
+    warnings = [w for w in run.all(WarningShown) if "ran out of data" in w.message]
     ran_out = bool(warnings) or "ran out of data" in run.console
     if ran_out:
         evidence.append(Evidence("Keras warned that the input ran out of data", tuple(warnings[-1:])))
-    where = stop.get("where") if stop is not None else fit_place(run)
+    where = stop.where if stop is not None else fit_place(run)
     if stop is not None:
-        line = (where or {}).get("line")
+        line = where.line if where else None
         evidence.append(Evidence(f"stop_training was set outside a callback, in line {line}", (stop,)))
     return Finding(
         cause=f"fit ended after {told}, and no callback asked for it.",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding
-from laststep.analysis.progress import fit_place, killed_with, no, progress, reached_us, reported, sender, verdict
-from laststep.record.event import Event
+from laststep.analysis.finding import Confidence, Evidence, Finding, no
+from laststep.analysis.progress import fit_place, progress
+from laststep.analysis.signals import killed_with, received_signal, reported, sender, verdict
+from laststep.record.events.process import Raised
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -31,7 +32,7 @@ def interrupted(run: Run) -> Answer:
         terminated (SIGTERM), killed-by-signal (SIGKILL).
     """
     error = _keyboard_interrupt(run)
-    received = reached_us(run, "SIGINT")
+    received = received_signal(run, "SIGINT")
     if error is None and verdict(run, "asked") is not None:
         return no("the batch system says who ended it")
     if not killed_with(run, 2, "SIGINT") and error is None and received is None:
@@ -43,8 +44,8 @@ def interrupted(run: Run) -> Answer:
     if by_whom:
         evidence.append(by_whom)
     if error is not None:
-        caught = error.get("caught")
-        told = f"KeyboardInterrupt left fit and was caught in line {caught['line']}" if caught else None
+        caught = error.caught
+        told = f"KeyboardInterrupt left fit and was caught in line {caught.line}" if caught else None
         evidence.append(Evidence(told or "the program ended by KeyboardInterrupt", (error,)))
     if killed_with(run, 2, "SIGINT"):
         evidence.append(reported(run, "SIGINT"))
@@ -55,11 +56,11 @@ def interrupted(run: Run) -> Answer:
         cause="The program was interrupted (SIGINT)" + (f": {by_whom.says}." if by_whom else "."),
         confidence=Confidence.CERTAIN,
         evidence=tuple(evidence),
-        where=((error.get("where") or error.get("caught")) if error is not None else None) or fit_place(run),
+        where=((error.where or error.caught) if error is not None else None) or fit_place(run),
     )
 
 
-def _keyboard_interrupt(run: Run) -> Event | None:
+def _keyboard_interrupt(run: Run) -> Raised | None:
     """The one that ended the program, or the one that left fit and was caught."""
-    left = [run.uncaught, *(event for event in run.all("exception") if event.get("left") == "fit")]
-    return next((e for e in left if e is not None and "KeyboardInterrupt" in e.get("bases", [])), None)
+    left = [run.uncaught, *(event for event in run.all(Raised) if event.left == "fit")]
+    return next((e for e in left if e is not None and "KeyboardInterrupt" in e.bases), None)

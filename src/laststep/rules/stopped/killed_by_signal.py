@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.memory import memory_kill
-from laststep.analysis.progress import (
+from laststep.analysis.progress import progress
+from laststep.analysis.signals import (
     killed_with,
-    measured,
-    no,
-    progress,
     quoted,
     reported,
     sender,
-    sent_by_itself,
-    stopped_by_us,
+    sent_by_program,
+    stopped_by_laststep,
     verdict,
 )
-from laststep.record.event import Event
+from laststep.record.events.process import RecorderStart, SignalSent
+from laststep.record.events.supervisor import ProcessEnd, Verdict
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -55,7 +54,7 @@ def killed_by_signal(run: Run) -> Answer:
         host-out-of-memory ("137 means out of memory" is folklore: it means SIGKILL), terminated (SIGTERM),
         interrupted (Ctrl-C).
     """
-    if stopped_by_us(run):
+    if stopped_by_laststep(run):
         return no("laststep itself stopped it, as asked, because it was stuck")
     died = verdict(run, "kernel-died")
     if died is not None and run.signal is None and run.uncaught is None:
@@ -75,23 +74,23 @@ def killed_by_signal(run: Run) -> Answer:
     if by_whom:
         evidence.append(by_whom)
     elif name == "SIGKILL":
-        seen = ", and the program did not send it itself" if run.has("recorder") else ""
+        seen = ", and the program did not send it itself" if run.has(RecorderStart) else ""
         evidence.append(Evidence(f"the kernel does not tell who sends SIGKILL{seen}"))
     evidence.append(progress(run))
-    own = sent_by_itself(run, name)
+    own = sent_by_program(run, name)
     meaning = MEANINGS.get(name, "somebody sent it")
     return Finding(
         cause=f"{name} ended the process: {by_whom.says if by_whom else meaning}.",
         confidence=Confidence.CERTAIN,
         evidence=tuple(evidence),
         remedies=_remedies(name, own is not None),
-        where=own.get("where") if own else None,
+        where=own.where if own else None,
     )
 
 
-def _kernel_died(run: Run, died: Event) -> Finding:
+def _kernel_died(run: Run, died: Verdict) -> Finding:
     """A notebook's server restarts a kernel that is gone, and does not say, or know, of what it died."""
-    times = sum(event.get("why") == "kernel-died" for event in run.all("verdict"))
+    times = sum(event.why == "kernel-died" for event in run.all(Verdict))
     more = [Evidence(f"the log has {times} such lines")] if times > 1 else []
     return Finding(
         cause="The notebook's kernel died; its server does not say of what.",
@@ -108,11 +107,11 @@ def _kernel_died(run: Run, died: Event) -> Finding:
 
 def _vanished(run: Run) -> Finding:
     """Nobody could tell us the exit status: a signal is what leaves no trace, and which one is not known."""
-    own = run.last("signal-sent")
-    evidence = [Evidence("it ended without a normal end, an exception or a call to exit", tuple(run.all("end")))]
+    own = run.last(SignalSent)
+    evidence = [Evidence("it ended without a normal end, an exception or a call to exit", tuple(run.all(ProcessEnd)))]
     if own is not None:
-        evidence.append(Evidence(f"the program sent {own.get('signal')} to itself, by {own.get('how')}", (own,)))
-    elif run.has("end"):
+        evidence.append(Evidence(f"the program sent {own.signal} to itself, by {own.how}", (own,)))
+    elif run.has(ProcessEnd):
         evidence.append(Evidence("laststep did not start it, so the system tells its exit status to its own parent"))
     else:
         evidence.append(Evidence("the supervisor was gone too, so nobody saw its exit status"))
@@ -122,7 +121,7 @@ def _vanished(run: Run) -> Finding:
         confidence=Confidence.LIKELY,
         evidence=tuple(evidence),
         remedies=_remedies("SIGKILL", own is not None),
-        where=own.get("where") if own else None,
+        where=own.where if own else None,
     )
 
 

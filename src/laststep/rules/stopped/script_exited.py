@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import no, progress, short_message, went_on
-from laststep.record.event import Event
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.messages import short_message
+from laststep.analysis.progress import progress, went_on
+from laststep.record.events.process import ExitCall, Exiting, Raised
+from laststep.record.events.supervisor import ProcessEnd
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -28,7 +30,7 @@ def script_exited(run: Run) -> Answer:
     Not to be confused with
         unhandled-exception, callback-stopped-training (training was asked to end and did so in order).
     """
-    call = run.last("exit-call")
+    call = run.last(ExitCall)
     if run.signal is not None:
         return no("a signal ended the process")
     if run.uncaught is not None:
@@ -37,10 +39,10 @@ def script_exited(run: Run) -> Answer:
         return _unseen(run)
     if went_on(run, call.time) or (run.steps and run.steps[-1].time > call.time):
         return no("an exit was asked for and caught: training went on")
-    hard = call.get("how") == "os._exit"
-    if run.has("exiting") and hard:
+    hard = call.how == "os._exit"
+    if run.has(Exiting) and hard:
         return no("os._exit was called in another process")
-    if call.get("fit") is None and not run.exit_code:
+    if call.fit is None and not run.exit_code:
         return no("it left with code 0, outside any fit")
     return _finding(run, call)
 
@@ -52,39 +54,39 @@ def _unseen(run: Run) -> Answer:
         cause=f"The program ended with exit code {run.exit_code}, without an exception.",
         confidence=Confidence.LIKELY,
         evidence=(
-            Evidence(f"exit code {run.exit_code}, and no exception left the program", tuple(run.all("end"))),
+            Evidence(f"exit code {run.exit_code}, and no exception left the program", tuple(run.all(ProcessEnd))),
             progress(run),
         ),
         remedies=(Remedy("Look for `raise SystemExit` and for native code that calls exit()"),),
     )
 
 
-def _finding(run: Run, call: Event) -> Answer:
-    evidence = [Evidence(f"{call.get('how')}({_status(call)}) was called", (call,))]
-    if call.get("fit") is not None:
-        evidence.append(Evidence(f"a fit was going on then, in epoch {int(call.get('epoch') or 0) + 1}", (call,)))
-    before = [e for e in run.all("exception") if e.time <= call.time and e.get("left") in ("fit", "call")]
+def _finding(run: Run, call: ExitCall) -> Answer:
+    evidence = [Evidence(f"{call.how}({_status(call)}) was called", (call,))]
+    if call.fit is not None:
+        evidence.append(Evidence(f"a fit was going on then, in epoch {(call.epoch or 0) + 1}", (call,)))
+    before = [e for e in run.all(Raised) if e.time <= call.time and e.left in ("fit", "call")]
     if before:
         evidence.append(Evidence(f"shortly before, the program had caught {short_message(before[-1])}", (before[-1],)))
     evidence.append(progress(run))
-    middle = " in the middle of training" if call.get("fit") is not None else ""
+    middle = " in the middle of training" if call.fit is not None else ""
     return Finding(
-        cause=f"The program left by itself{middle}: {call.get('how')}({_status(call)}).",
+        cause=f"The program left by itself{middle}: {call.how}({_status(call)}).",
         confidence=Confidence.CERTAIN,
         evidence=tuple(evidence),
         remedies=(_remedy(call),),
-        where=call.get("where"),
+        where=call.where,
     )
 
 
-def _remedy(call: Event) -> Remedy:
-    if call.get("fit") is not None and not call.get("status") and not call.get("message"):
+def _remedy(call: ExitCall) -> Remedy:
+    if call.fit is not None and not call.status and not call.message:
         told = "To end training in good order from a callback, ask Keras for it"
-        return Remedy(told, "self.model.stop_training = True", call.get("where"))
+        return Remedy(told, "self.model.stop_training = True", call.where)
     return Remedy("If this line reports a failure, raise an exception instead: the reason will be shown")
 
 
-def _status(call: Event) -> str:
-    if call.get("message"):
-        return repr(call.get("message"))
-    return str(call.get("status") if call.get("status") is not None else "")
+def _status(call: ExitCall) -> str:
+    if call.message:
+        return repr(call.message)
+    return str(call.status) if call.status is not None else ""

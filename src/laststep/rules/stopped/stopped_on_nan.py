@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.messages import answer, compiled, said
-from laststep.analysis.progress import fit_place, measured, no
-from laststep.analysis.stops import is_for_nan, not_finite, stop_that_counted
-from laststep.record.event import Event
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.messages import answer, compiled, find_message
+from laststep.analysis.progress import fit_place
+from laststep.analysis.stops import is_for_nan, stop_that_counted
+from laststep.record.events.numbers import BadNumber
+from laststep.record.events.process import Raised
+from laststep.record.events.shared import Optimizer
+from laststep.record.events.training import Epoch, Stop
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -50,16 +53,16 @@ def stopped_on_nan(run: Run) -> Answer:
         callback-stopped-training (the loss was a number), early-stopping.
     """
     stop = stop_that_counted(run)
-    error = next((e for e in reversed(run.all("exception")) if _from_terminate_on_nan(e)), None)
-    hook = said(run, *BY_A_HOOK, console=False)
+    error = next((e for e in reversed(run.all(Raised)) if _from_terminate_on_nan(e)), None)
+    hook = find_message(run, *BY_A_HOOK, console=False)
     if hook is not None:
         return answer(run, hook, "", "An Estimator's hook ended the training because the loss was NaN.", (LOOK,))
     if error is None and (stop is None or not is_for_nan(stop)):
         return _all_clear(run)
     event = error or stop
     assert event is not None
-    callback = event.get("callback") or {}
-    bad = [step for step in run.steps if not_finite(step.loss)]
+    callback = event.callback
+    bad = [step for step in run.steps if not math.isfinite(step.loss)]
     evidence = [Evidence(_what_it_saw(event), (event,))]
     if bad:
         evidence.append(Evidence(f"the first step with a bad loss was step {bad[0].number:,} ({bad[0].loss})"))
@@ -68,31 +71,30 @@ def stopped_on_nan(run: Run) -> Answer:
         first, last, most = (words.value(value) for value in (before[0], before[-1], max(before)))
         told = f"the loss before: {first} at first, {last} last, {most} at most"
         evidence.append(Evidence(told, curve=tuple(before[-200:])))
-    users = callback.get("users")
+    by = callback.class_name if callback else "A callback"
     return Finding(
-        cause=f"{callback.get('class', 'A callback')} ended the training because the loss was not a finite number.",
+        cause=f"{by} ended the training because the loss was not a finite number.",
         confidence=Confidence.CERTAIN,
         evidence=tuple(evidence),
         remedies=_remedies(run, before),
-        where=(event.get("where") if users else None) or fit_place(run),
+        where=(event.where if callback and callback.is_users else None) or fit_place(run),
     )
 
 
 def _remedies(run: Run, before: list[float]) -> tuple[Remedy, ...]:
     """A loss that climbed before it broke speaks for the learning rate; one that broke at once for the data."""
-    optimizer = (run.fit.began.get("optimizer") or {}) if run.fit else {}
-    rate = optimizer.get("learning_rate")
+    optimizer = run.fit.began.optimizer if run.fit else Optimizer()
+    rate = optimizer.learning_rate
     climbed = len(before) > 2 and before[-1] > CLIMBED * max(min(before), 1e-12)
-    if not climbed or not isinstance(rate, (int, float)) or not math.isfinite(rate):
+    if not climbed or rate is None or not math.isfinite(rate):
         return (LOOK,)
-    name = optimizer.get("class", "the optimizer")
-    told = f"The loss climbed before it broke: try a lower learning rate ({name} had {words.value(float(rate))})"
+    name = optimizer.class_name or "the optimizer"
+    told = f"The loss climbed before it broke: try a lower learning rate ({name} had {words.value(rate)})"
     return (Remedy(told, f"learning_rate={rate / 10:.3g}", fit_place(run)), LOOK)
 
 
 def _all_clear(run: Run) -> Answer:
-    shown = [value for event in run.all("epoch") for value in [(event.get("metrics") or {}).get("loss")]]
-    if run.has("bad-number") or any(isinstance(value, float) and not math.isfinite(value) for value in shown):
+    if run.has(BadNumber) or any(not math.isfinite(epoch.metrics.get("loss", 0.0)) for epoch in run.all(Epoch)):
         return no("a bad number was seen, and nobody stopped for it")
     losses = [step.loss for step in run.steps if not math.isnan(step.loss)]
     if losses and run.signal is None and all(math.isfinite(loss) for loss in losses):
@@ -100,16 +102,13 @@ def _all_clear(run: Run) -> Answer:
     return no("no callback ended the training for a bad loss")
 
 
-def _from_terminate_on_nan(error: Event) -> bool:
-    return (error.get("callback") or {}).get("class") == "TerminateOnNaN"
+def _from_terminate_on_nan(error: Raised) -> bool:
+    return error.callback is not None and error.callback.class_name == "TerminateOnNaN"
 
 
-def _what_it_saw(event: Event) -> str:
-    batch = event.get("batch")
-    epoch = int(event.get("epoch") or 0) + 1
-    if event.kind == "exception":
-        return str(event.get("message"))[:200]
-    metrics = event.get("metrics") or {}
-    bad = {name: value for name, value in metrics.items() if not_finite(value)}
-    told = ", ".join(f"{name} = {value}" for name, value in bad.items()) or "a bad loss"
-    return f"it saw {told} in epoch {epoch}" + (f", batch {batch}" if isinstance(batch, int) and batch >= 0 else "")
+def _what_it_saw(event: Raised | Stop) -> str:
+    if isinstance(event, Raised):
+        return event.message[:200]
+    bad = [f"{name} = {value}" for name, value in event.metrics.items() if not math.isfinite(value)]
+    batch = f", batch {event.batch}" if event.batch is not None and event.batch >= 0 else ""
+    return f"it saw {', '.join(bad) or 'a bad loss'} in epoch {(event.epoch or 0) + 1}{batch}"

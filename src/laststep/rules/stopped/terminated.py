@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import (
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.progress import progress, saved
+from laststep.analysis.signals import (
     killed_with,
-    measured,
-    no,
-    progress,
     quoted,
-    reached_us,
+    received_signal,
     reported,
-    saved,
     sender,
-    sent_by_itself,
-    stopped_by_us,
+    sent_by_program,
+    stopped_by_laststep,
     verdict,
 )
-from laststep.record.event import Event
+from laststep.record.events.process import Exiting
+from laststep.record.events.supervisor import ProcessEnd, Verdict
+from laststep.record.events.training import Saved, Stop
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -63,19 +62,19 @@ def terminated(run: Run) -> Answer:
     told = verdict(run, *ASKED)
     if told is not None and (run.uncaught is None or run.uncaught.time > told.time):
         return _by_verdict(run, told)
-    if run.is_log and run.uncaught is not None and run.last("end") is not None:
-        if run.uncaught.time < run.all("end")[-1].time and "KeyboardInterrupt" not in run.uncaught.get("bases", []):
+    end = run.last(ProcessEnd)
+    if run.is_log and run.uncaught is not None and end is not None:
+        if run.uncaught.time < end.time and "KeyboardInterrupt" not in run.uncaught.bases:
             return no("an error came before the signal, which was the end of the others")
-    if stopped_by_us(run):
+    if stopped_by_laststep(run):
         return no("laststep itself stopped it, as asked, because it was stuck")
     died = killed_with(run, 15, "SIGTERM")
-    received = reached_us(run, "SIGTERM")
-    handled = next((stop for stop in run.all("stop") if stop.get("signal_handler") == "SIGTERM"), None)
+    received = received_signal(run, "SIGTERM")
+    handled = next((stop for stop in run.all(Stop) if stop.signal_handler == "SIGTERM"), None)
     if not died and received is None and handled is None:
         return measured("no SIGTERM was seen") if run.signal or run.vanished else no("no SIGTERM was seen")
-    if not died and run.exit_code == 0 and all(fit.complete for fit in run.fits) and run.has("exiting"):
+    if not died and run.exit_code == 0 and all(fit.complete for fit in run.fits) and run.has(Exiting):
         return no("SIGTERM came, and the program finished all the same")
-    end = run.last("end")
     evidence = [reported(run, "SIGTERM")] if died else []
     if handled is not None:
         evidence.append(Evidence("the program's own handler of SIGTERM set stop_training", (handled,)))
@@ -88,20 +87,20 @@ def terminated(run: Run) -> Answer:
         later = words.span(max(0.0, end.time - received.time))
         evidence.append(Evidence(f"it ended {later} after the signal", (received, end)))
     evidence += [progress(run), *saved(run)]
-    own = sent_by_itself(run, "SIGTERM")
+    own = sent_by_program(run, "SIGTERM")
     return Finding(
         cause=f"The process was asked to end (SIGTERM){': ' + by_whom.says if by_whom else ''}.",
         confidence=Confidence.CERTAIN,
         evidence=tuple(evidence),
         remedies=_remedies(run),
-        where=own.get("where") if own else None,
+        where=own.where if own else None,
     )
 
 
-def _by_verdict(run: Run, told: Event) -> Finding:
+def _by_verdict(run: Run, told: Verdict) -> Finding:
     """The batch system says in the log who ended it."""
     return Finding(
-        cause=f"The process was asked to end: {told.get('by')} says {ASKED[told.get('why')]}.",
+        cause=f"The process was asked to end: {told.by} says {ASKED[told.why]}.",
         confidence=Confidence.CERTAIN,
         evidence=(quoted(told), progress(run)),
         remedies=(Remedy("Ask whoever may end jobs there; let the next run go on where this one ended"),),
@@ -111,18 +110,18 @@ def _by_verdict(run: Run, told: Event) -> Finding:
 def _remedies(run: Run) -> tuple[Remedy, ...]:
     saves = {"BackupAndRestore", "ModelCheckpoint"}
     fit = run.fit
-    model = run.last("saved")
-    if model is not None and str(model.get("path")).endswith(".keras"):
-        load = f'model = keras.models.load_model("{model.get("path")}")'
+    model = run.last(Saved)
+    if model is not None and model.path and model.path.endswith(".keras"):
+        load = f'model = keras.models.load_model("{model.path}")'
         return (Remedy("Let the next run go on with the model that was saved", load),)
-    used = {str(callback.get("class")) for callback in (fit.began.get("callbacks") or [])} if fit else set()
+    used = {callback.class_name for callback in fit.began.callbacks} if fit else set()
     if fit is None or used & saves:
         return (Remedy("Ask whoever sent it: the scheduler's log, `kubectl describe pod`, `docker events`"),)
     return (
         Remedy(
             "Let the next run go on where this one ended",
             'callbacks=[keras.callbacks.BackupAndRestore("backup")]',
-            fit.began.get("where"),
+            fit.began.where,
             safe=True,
         ),
     )

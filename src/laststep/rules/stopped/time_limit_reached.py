@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, killed_with, no, progress, quoted, reached_us, reported, verdict
-from laststep.record.event import Event
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import fit_place, progress
+from laststep.analysis.signals import killed_with, quoted, received_signal, reported, verdict
+from laststep.record.events.supervisor import Limits, ProcessEnd
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
 TIMED_OUT = 124  # the exit code of coreutils' timeout
+SLURMS_OWN = ("", "slurmstepd", "slurmd", "srun")  # processes that send it; "": gone already
 NEAR_THE_END = 300.0  # seconds before a batch system's limit in which its SIGTERM is one
 
 
@@ -47,7 +49,7 @@ def time_limit_reached(run: Run) -> Answer:
     """
     told = verdict(run, "time-limit")
     if told is not None:
-        return _finding(run, f"{told.get('by')} ended it because its time was up", quoted(told))
+        return _finding(run, f"{told.by} ended it because its time was up", quoted(told))
     if killed_with(run, 24, "SIGXCPU"):
         return _finding(run, "the limit on processor time was used up (ulimit -t)", reported(run, "SIGXCPU"))
     used = _processor_time(run)
@@ -55,14 +57,14 @@ def time_limit_reached(run: Run) -> Answer:
         return _finding(run, "the hard limit on processor time was used up (ulimit -t)", used, Confidence.LIKELY)
     if run.exit_code == TIMED_OUT and _was_called_timeout(run):
         return _finding(run, "the command timeout ended it", reported(run, f"exit code {TIMED_OUT}, timeout's own"))
-    term = reached_us(run, "SIGTERM")
-    if term is not None and (term.get("sender") or {}).get("name") == "timeout":
-        who = Evidence(f"process {term.get('sender')['pid']}, called timeout, sent SIGTERM", (term,))
+    term = received_signal(run, "SIGTERM")
+    sent_by = term.sender if term is not None else None
+    if term is not None and sent_by is not None and sent_by.name == "timeout":
+        who = Evidence(f"process {sent_by.pid}, called timeout, sent SIGTERM", (term,))
         return _finding(run, "the command timeout ended it", who)
-    deadline = _deadline(run)
-    by = ((term.get("sender") or {}).get("name") or "") if term is not None else ""
-    if term is not None and deadline is not None and by in ("", "slurmstepd", "slurmd", "srun"):
-        left = float(deadline.get("job_ends")) - term.time
+    deadline = next((event for event in run.all(Limits) if event.job_ends is not None), None)
+    if term is not None and deadline is not None and (sent_by.name if sent_by else "") in SLURMS_OWN:
+        left = (deadline.job_ends or 0.0) - term.time
         if left < NEAR_THE_END:
             when = (
                 f"SIGTERM came {words.span(abs(left))} {'before' if left > 0 else 'after'} the end that SLURM had set"
@@ -74,25 +76,23 @@ def time_limit_reached(run: Run) -> Answer:
     return no("no time limit was seen to end it")
 
 
-def _deadline(run: Run) -> Event | None:
-    return next((event for event in run.all("limits") if isinstance(event.get("job_ends"), (int, float))), None)
-
-
 def _was_called_timeout(run: Run) -> bool:
     """What was started is, or became, the command timeout."""
-    end = run.last("end")
+    end = run.last(ProcessEnd)
     started = run.command[0].rsplit("/", 1)[-1] if run.command else ""
-    return "timeout" in (started, end.get("name") if end else None)
+    return "timeout" in (started, end.name if end else None)
 
 
 def _processor_time(run: Run) -> Evidence | None:
     """Killed when all the processor time that the hard limit allows was used."""
-    end = run.last("end")
-    last = run.samples[-1] if run.samples else {}
-    limit, used = last.get("cpu_limit"), last.get("cpu_seconds")
-    if end is None or not killed_with(run, 9, "SIGKILL") or limit is None or used is None:
+    end = run.last(ProcessEnd)
+    if end is None or not run.samples or not killed_with(run, 9, "SIGKILL"):
         return None
-    at_most = used + max(1.0, float(last.get("cpu") or 1.0)) * (end.time - float(last["t"])) + 0.5
+    last = run.samples[-1]
+    limit, used = last.cpu_limit, last.cpu_seconds
+    if limit is None or used is None:
+        return None
+    at_most = used + max(1.0, last.cpu or 1.0) * (end.time - last.time) + 0.5
     if at_most < limit:
         return None
     return Evidence(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from laststep.analysis.batches import batches_named, is_about_validation, spoken, warnings
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, measured, no
-from laststep.record.event import Event
+from collections.abc import Sequence
+
+from laststep.analysis.batches import batches_named, count_batches, is_about_validation, ran_out_warnings
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.progress import fit_place
+from laststep.record.events.process import WarningShown
+from laststep.record.events.training import Validation
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -29,22 +32,23 @@ def validation_data_exhausted(run: Run) -> Answer:
     Not to be confused with
         data-exhausted (training itself was cut short).
     """
-    cut = [event for event in run.all("validation") if int(event.get("batches") or 0) < int(event.get("asked") or 0)]
+    cut = [event for event in run.all(Validation) if (event.batches or 0) < event.asked]
     if cut:
-        return _finding(run, int(cut[0].get("asked")), int(cut[0].get("batches")), cut)
-    told = [warning for warning in warnings(run) if is_about_validation(run, warning)] if run.is_log else []
+        return _finding(run, cut[0].asked, cut[0].batches or 0, cut)
+    told = [warning for warning in ran_out_warnings(run) if is_about_validation(run, warning)] if run.is_log else []
     if told:
         return _finding(run, batches_named(told[0]) or 0, None, told)
-    counted = run.has("validation")
+    counted = run.has(Validation)
     return measured("every validation got the batches it asked for") if counted else no("no validation was cut short")
 
 
-def _finding(run: Run, asked: int, got: int | None, events: list[Event]) -> Finding:
-    there = f"{spoken(got)} came" if got is not None else "fewer came"
-    line = events[0].get("at_line")
-    told = f"{f'line {line:,}: ' if line else ''}{spoken(asked)} asked for, {there}"
+def _finding(run: Run, asked: int, got: int | None, events: Sequence[Validation | WarningShown]) -> Finding:
+    there = f"{count_batches(got)} came" if got is not None else "fewer came"
+    first = events[0]
+    line = f"line {first.at_line:,}: " if isinstance(first, WarningShown) and first.at_line else ""
+    told = f"{line}{count_batches(asked)} asked for, {there}"
     lost = _without_metrics(run)
-    where = events[0].get("where") or fit_place(run)
+    where = (first.where if isinstance(first, Validation) else None) or fit_place(run)
     return Finding(
         cause=f"Validation was cut short: {told.split(': ')[-1]}. Training itself was not.",
         confidence=Confidence.CERTAIN,
@@ -59,7 +63,7 @@ def _finding(run: Run, asked: int, got: int | None, events: list[Event]) -> Find
 
 def _without_metrics(run: Run) -> str:
     epochs = run.fit.epochs if run.fit else ()
-    lacking = [e for e in epochs if not any(name.startswith("val_") for name in e.get("metrics") or {})]
+    lacking = [epoch for epoch in epochs if not any(name.startswith("val_") for name in epoch.metrics)]
     if lacking and len(lacking) < len(epochs):
         return f"{len(lacking)} of {len(epochs)} epochs have no validation metrics"
     return ""

@@ -1,0 +1,63 @@
+"""Which signal ended the process, and who sent it: the program, a person, a batch system, laststep."""
+
+from __future__ import annotations
+
+from laststep.analysis.finding import Evidence
+from laststep.record.events.process import ExitCall, SignalSent
+from laststep.record.events.supervisor import ProcessEnd, SignalReceived, Verdict
+from laststep.record.events.training import Stop
+from laststep.record.run import Run
+
+
+def verdict(run: Run, *why: str) -> Verdict | None:
+    """What a batch system, a container engine or the kernel says about the end, if for one of these reasons."""
+    return next((event for event in run.all(Verdict) if event.why in why), None)
+
+
+def quoted(event: Verdict | ProcessEnd | Stop) -> Evidence:
+    """The line of a bare log that says so."""
+    return Evidence(f"line {event.at_line or 0:,}: “{event.text.strip()[:200]}”", (event,))
+
+
+def reported(run: Run, name: str) -> Evidence:
+    """That the process ended by this signal: the operating system's word, or the line of the log that has it."""
+    end = run.last(ProcessEnd)
+    if end is not None and run.is_log:
+        return quoted(end)
+    return Evidence(f"the operating system reports {name}", (end,) if end else ())
+
+
+def killed_with(run: Run, number: int, name: str) -> bool:
+    """The process died of this signal, or a shell around it says so by its exit code."""
+    return run.signal == name or (run.signal is None and run.exit_code == 128 + number and not run.has(ExitCall))
+
+
+def received_signal(run: Run, name: str) -> SignalReceived | None:
+    """A signal of this name that came to the supervisor."""
+    return next((event for event in reversed(run.all(SignalReceived)) if event.signal == name), None)
+
+
+def sent_by_program(run: Run, name: str) -> SignalSent | None:
+    """The program's own call that sent it this signal."""
+    return next((event for event in reversed(run.all(SignalSent)) if event.signal == name), None)
+
+
+def stopped_by_laststep(run: Run) -> bool:
+    """laststep ended it because it was stuck, as it had been told to."""
+    return any(event.by == "laststep" for event in run.all(SignalReceived))
+
+
+def sender(run: Run, name: str) -> Evidence | None:
+    """Who sent the signal, where that is known."""
+    own = sent_by_program(run, name)
+    if own is not None:
+        return Evidence(f"the program sent {name} to itself, by {own.how}", (own,))
+    event = received_signal(run, name)
+    if event is None:
+        return None
+    if event.by == "terminal":
+        return Evidence("it came from the terminal (Ctrl-C or Ctrl-\\)", (event,))
+    who = event.sender
+    name_of = f" ({who.name})" if who and who.name else ", which is gone"
+    whom = "the whole process group" if event.to_group else "the program"
+    return Evidence(f"process {who.pid if who else None}{name_of} sent {name} to {whom}", (event,))
