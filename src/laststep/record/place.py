@@ -35,10 +35,3 @@ class Place(Mapping[str, Any]):  # TRANSITION: a Mapping until all readers are t
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
-
-
-def placed(where: Place | Mapping[str, Any] | None) -> Place | None:  # TRANSITION: until findings hold a Place
-    if isinstance(where, Place) or not where:
-        return where if isinstance(where, Place) else None
-    text, function = str(where.get("text") or ""), str(where.get("function") or "")
-    return Place(str(where.get("file", "?")), int(where.get("line") or 0), text, function)

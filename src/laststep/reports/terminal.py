@@ -16,7 +16,6 @@ from laststep.record.events.process import ProbeState, Raised, RecorderStart
 from laststep.record.events.shared import Frame
 from laststep.record.events.stacks import Attached
 from laststep.record.events.supervisor import Fault, RecordingStopped
-from laststep.record.place import placed
 from laststep.record.run import Run
 from laststep.reports.attached import tell_process
 from laststep.reports.columns import columns, cut, wrap
@@ -200,7 +199,7 @@ def _progress(diagnosis: Diagnosis) -> str:
 def _add_finding(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
     out.heading("Why", finding.rule)
     cwd = diagnosis.run.cwd
-    where = placed(finding.where)
+    where = finding.where
     word = finding.confidence.name
     indent = "  " + " " * (len(word) + 2)
     cause = clean(out.relative(finding.cause))
@@ -291,7 +290,7 @@ def _add_remedies(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
 def _add_remedy(out: Page, remedy: Remedy, diagnosis: Diagnosis) -> None:
     out.item(remedy.does + (" (cannot change what the model learns)" if remedy.safe else ""))
     if remedy.change:
-        where = format_place(placed(remedy.where), diagnosis.run.cwd)
+        where = format_place(remedy.where, diagnosis.run.cwd)
         if where:
             out.line(("      ", ""), (where, "36"))
         for line in remedy.change.splitlines():
