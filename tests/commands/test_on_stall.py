@@ -35,6 +35,16 @@ for turn in range(12 + int(os.environ.get("THEN", "0"))):
 print("done", flush=True)
 sys.exit(int(os.environ.get("LEAVE", "0")))
 """
+INSTALLED = """
+import threading, time
+import laststep
+def train():
+    for turn in range(20):
+        laststep.step(1.0)
+        time.sleep(0.1)
+        if turn == 6:
+            threading.Event().wait(1000)  # <- here
+"""
 LINE = next(number for number, line in enumerate(STUCK.splitlines(), 1) if line.endswith("# <- here"))
 RunsIn = Callable[..., list[Path]]
 Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -121,12 +131,31 @@ def test_restart_until_it_gets_through(laststep: Cli, program: str, here: Path, 
     assert second.command == first.command
 
 
+def test_a_program_that_is_an_installed_package(laststep: Cli, here: Path) -> None:
+    """`-m mypackage.train`: its lines are the user's own, though they lie among the installed packages."""
+    site = here / "site-packages"
+    package = site / "mypackage"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "train.py").write_text("from mypackage.loop import train\n\ntrain()\n")
+    (package / "loop.py").write_text(INSTALLED)
+    path = {"PYTHONPATH": f"{SRC}{os.pathsep}{site}"}
+    words = ("--on-stall", "stop", "--stall-after", "2", "-m", "mypackage.train")
+    result = laststep("run", *words, env=path)
+    assert result.returncode == -signal.SIGTERM
+    assert "python-blocked" in result.stderr, "also in the process that watches"
+    (finding,) = json.loads(laststep("why", "--json", env=path).stdout)["findings"][:1]
+    assert finding["rule"] == "python-blocked"
+    line = next(number for number, text in enumerate(INSTALLED.splitlines(), 1) if text.endswith("# <- here"))
+    assert finding["where"] == {"file": str(package / "loop.py"), "line": line}
+
+
 @pytest.mark.slow
 def test_three_times_at_most(laststep: Cli, program: str, here: Path, runs_in: RunsIn) -> None:
     result = stuck(laststep, "--on-stall", "restart", "--stall-after", "1")
     assert result.returncode == -signal.SIGTERM
     assert (here / "starts").read_text() == "xxxx"
-    assert "started again 3 times and got stuck each time" in result.stderr
+    assert "restarted 3 times and stuck each time" in result.stderr
     runs = [Run.load(folder) for folder in runs_in()]
     assert [run.previous for run in runs] == [None, *(run.id for run in runs[:-1])]
 

@@ -18,7 +18,7 @@ def test_it_is_named_and_not_blamed(message: str) -> None:
     assert diagnosis.findings == ()
     assert diagnosis.outcome == "finished"
     page = terminal.page(diagnosis)
-    assert "\nHarmless, though it looks otherwise\n" in page
+    assert "\nHarmless messages\n" in page
     assert "(2 times)" in " ".join(page.split())
 
 

@@ -146,7 +146,7 @@ def test_some_rubbish_in_a_log_is_left_out_and_counted() -> None:
     diagnosis = answer(OPEN_EPOCH.encode() * 200 + rubbish * 3 + TRACEBACK.encode())
     assert diagnosis.run.first(Log).rubbish == 3
     assert diagnosis.findings[0].rule == "unhandled-exception"
-    assert "3 lines of it are no text" in terminal.page(diagnosis)
+    assert "3 lines are not text" in terminal.page(diagnosis)
 
 
 def test_a_control_character_does_not_make_a_line_rubbish() -> None:

@@ -64,7 +64,7 @@ def test_several_runs_in_one_file_and_the_last_counts(log: str, count: int) -> N
     [fit] = diagnosis.run.fits
     assert (fit.asked, fit.reached) == (2, 2)
     assert (diagnosis.findings, diagnosis.outcome) == ((), "finished")
-    assert f"It holds {count} runs: this is about the last" in " ".join(terminal.page(diagnosis).split())
+    assert f"The log holds {count} runs; this is the last one" in " ".join(terminal.page(diagnosis).split())
 
 
 def test_the_last_run_counts_when_it_is_the_one_that_died() -> None:

@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 
 from laststep.analysis.learning.learning import learning_of
-from laststep.analysis.learning.site import sites
-from laststep.analysis.stacks import FORMS
 from laststep.record.run import Run
 from laststep.record.torn import count, entries, figure, figures, number, rows, shape, table, tidied, tidy
 from laststep.rules.diverged.nan_loss import nan_loss
@@ -32,7 +30,6 @@ def test_every_form_takes_anything(value: Any) -> None:
     assert isinstance(table(value), dict)
     assert all(isinstance(item, float) for item in figures(value))
     assert isinstance(entries(value), list)
-    assert tidy(dict.fromkeys(FORMS, value), FORMS) is not None
 
 
 @pytest.mark.parametrize("field", ["metrics", "batches", "epoch", "loss"])
@@ -45,14 +42,3 @@ def test_torn_epochs_are_read_as_far_as_they_go(field: str, value: Any) -> None:
     run = Run("torn", (fit, *(written(2.0 + n, "epoch", told) for n, told in enumerate([*torn, *whole[3:]]))))
     assert len(learning_of(run).losses.points) in ((0, 6) if field in ("metrics", "loss") else (6,))
     assert nan_loss.check(run) is not None
-
-
-def test_traces_of_one_place_are_one_site() -> None:
-    """A last batch that is smaller is traced anew."""
-    made = {"where": {"file": "train.py", "line": 3}, "variables": [{"name": "dense/kernel", "shape": [4, 1]}]}
-    events = [written(1.0 + n, "gradients", {**made, "site": n}) for n in (1, 2)]
-    events += [written(5.0 + n, "numbers", {"site": n, "step": 10 * n}) for n in (2, 1)]
-    events += [written(9.0, "batch", {"site": n, "batches": 9 - n, "tensors": {"x": {"mean": n}}}) for n in (1, 2)]
-    (site,) = sites(Run("made-up", tuple(events)))
-    assert [look.data["step"] for look in site.looks] == [10, 20]
-    assert site.tensors["x"]["mean"] == 1

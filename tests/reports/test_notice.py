@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from laststep.record.run import Run
@@ -81,22 +79,3 @@ def test_a_thread_s_name_cannot_play_tricks_on_the_terminal() -> None:
     assert "\x07" not in text
     assert "\r" not in text
     assert "\nlaststep: all is well" not in text
-
-
-@pytest.mark.parametrize(
-    "told",
-    [
-        {},
-        {"seconds": 30.0},
-        {"seconds": 30.0, "threads": []},
-        {"seconds": 30.0, "threads": [{}]},
-        {"seconds": 30.0, "threads": [{"frames": None}]},
-        {"seconds": 30.0, "threads": [{"name": None, "frames": [{}]}]},
-        {"threads": None},
-        {"threads": [None]},
-        {"threads": [{"frames": [None]}]},
-    ],
-)
-def test_torn_data_is_said_as_far_as_it_goes(told: dict[str, Any]) -> None:
-    for action in ("warn", "stacks"):
-        assert "laststep: nothing has moved for" in notice(stuck_run(told), action)

@@ -52,10 +52,10 @@ def test_what_was_ruled_out_gives_way_to_what_was_found() -> None:
     ruled_out = tuple(RuledOut("a measurement " + "of many words " * 8, True, f"rule-{n}") for n in range(9))
     told = Diagnosis(hostile_run(), (found, *also), ruled_out, (), "stopped")
     short, alone = terminal.page(told), terminal.page(replace(told, findings=(found,)))
-    assert len(short.splitlines()) <= terminal.ONE_SCREEN
+    assert len(short.splitlines()) <= terminal.MAX_PAGE_LINES
     assert "And this." in short
     assert "number 11" in short
-    assert short.count("rule-") < alone.count("rule-") == terminal.MOST_RULED_OUT
+    assert short.count("rule-") < alone.count("rule-") == terminal.MAX_RULED_OUT
     assert terminal.page(told, verbose=True).count("rule-") == len(ruled_out)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from laststep.analysis.finding import Confidence, Diagnosis, Finding
+from laststep.analysis.finding import Confidence, Diagnosis, Evidence, Finding
 from laststep.record.event import Event
 from laststep.record.run import Run
 from laststep.record.sample import Sample
@@ -74,8 +74,8 @@ def test_sigkill_with_quiet_counters_is_not_memory() -> None:
     assert first(diagnosis)[0] == "killed-by-signal"
     [out] = [item for item in diagnosis.ruled_out if item.rule == "host-out-of-memory"]
     assert out.measured
-    assert "400 MB at most" in out.because
-    assert "did not move" in out.because
+    assert "peaked at 400 MB" in out.because
+    assert "did not change" in out.because
 
 
 def test_a_kill_somewhere_on_the_machine_is_only_likely_or_possible() -> None:
@@ -122,10 +122,10 @@ def test_growth_with_every_step_is_told_from_one_big_jump() -> None:
         event(10.0, "end", signal="SIGKILL", code=None, pid=77, seconds=10.0),
     )
     grown = diagnose(Run(id="r", events=events, samples=sampled, steps=steps)).findings[0]
-    assert any("with every step" in item.says for item in grown.evidence)
-    assert "keeps memory with every step" in grown.remedies[0].does
+    assert any("per step" in item.says for item in grown.evidence)
+    assert "keeps memory in every step" in grown.remedies[0].does
     at_once = diagnose(Run(id="r", events=events, samples=sampled)).findings[0]
-    assert not any("with every step" in item.says for item in at_once.evidence)
+    assert not any("per step" in item.says for item in at_once.evidence)
 
 
 def test_sigterm_that_was_handled_and_did_not_end_it() -> None:
@@ -143,7 +143,6 @@ def test_a_rule_that_crashes_is_a_result_and_the_others_go_on() -> None:
         raise ZeroDivisionError("oh")
 
     def fine(run: Run) -> Answer:
-        from laststep.analysis.finding import Evidence
 
         return Finding("x", Confidence.LIKELY, (Evidence("y"),))
 

@@ -1,37 +1,41 @@
-"""What is called a leak, and what is not, from samples and censuses alone."""
+"""What is a leak and what is not, by samples and censuses."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from laststep.analysis.leaks import find_leak
 from laststep.record.event import Event
+from laststep.record.place import Place
 from laststep.record.run import Run
+from laststep.record.sample import Sample
 from laststep.record.steps import Step
 from laststep.rules.diagnose import diagnose
-from tests.written import written
+from tests.written import sample, written
 
 MB = 1e6
 LINE = {"file": "/x/train.py", "line": 31}
 
 
-def samples(count: int, per_second: float, start: float = 600.0) -> list[dict[str, Any]]:
+def samples(count: int, per_second: float, start: float = 600.0, begin: int = 0) -> list[Sample]:
+    """Training steps, ten a second; memory in MB, with some noise."""
     return [
-        {
-            "t": float(t),
-            "rss": (start + per_second * t) * MB + (t * 7919 % 5) * 0.5 * MB,
-            "host": {"total": 8e9, "available": 6e9 - per_second * t * MB},
-            "inside": {"phase": "step", "step": 10 * t + 1},
-        }
+        sample(
+            float(begin + t),
+            rss=(start + per_second * t) * MB + (t * 7919 % 5) * 0.5 * MB,
+            host={"total": 8e9, "available": 6e9 - per_second * t * MB},
+            inside={"phase": "step", "step": 10 * (begin + t) + 1},
+        )
         for t in range(count)
     ]
 
 
 def census(t: float, **more: Any) -> Event:
-    told = {"step": int(10 * t), "freed": 0, "counts": {}, "containers": [], **more}
-    return written(float(t), "census", told, "recorder")
+    fields = {"step": int(10 * t), "freed": 0, "counts": {}, "containers": [], **more}
+    return written(float(t), "census", fields, "recorder")
 
 
 def holding(t: float, megabytes: float, kind: str = "list", holds: str = "EagerTensor", most: int = 0) -> Event:
@@ -43,20 +47,23 @@ def epochs(*ends: float) -> list[Event]:
     return [written(end, "epoch", {"fit": 1, "epoch": number}, "recorder") for number, end in enumerate(ends)]
 
 
-def answered(found: list[dict[str, Any]], events: list[Event]) -> list[str]:
-    steps = [Step(s["inside"]["step"], s["t"], 0.1, 0.0, 1.0, 0.1, 0, 0, 1) for s in found]
-    run = Run("x", (written(0.0, "recorder", {}), *events), steps, found)
+def steps_of(found: list[Sample]) -> list[Step]:
+    return [Step(each.step, each.time, 0.1, 0.0, 1.0, 0.1, 0, 0, 1) for each in found]
+
+
+def answered(found: list[Sample], events: list[Event]) -> list[str]:
+    run = Run("x", (written(0.0, "recorder", {}), *events), steps_of(found), found)
     return [finding.rule for finding in diagnose(run).findings if finding.symptom == "leaked"]
 
 
-def test_a_list_of_tensors_that_explains_the_growth() -> None:
+def test_a_list_of_tensors_that_accounts_for_the_growth() -> None:
     found = samples(60, 10)
     events = [holding(30, 300), holding(50, 500)]
     assert answered(found, events) == ["tensors-accumulating"]
     leak = find_leak(found, events)
     assert leak is not None
     assert leak.owner is not None
-    assert (leak.owner.name, leak.owner.where) == ("losses", LINE)
+    assert (leak.owner.name, leak.owner.where) == ("losses", Place("/x/train.py", 31))
     assert leak.owner.share == pytest.approx(1.0, abs=0.1)
 
 
@@ -94,14 +101,13 @@ def test_growth_without_an_owner_may_be_garbage_until_it_was_collected() -> None
     assert answered(found, [*ends, *by_python]) == ["host-memory-growing"]
 
 
-def test_what_the_collector_gives_back_is_no_leak() -> None:
+def test_what_a_garbage_collection_frees_is_no_leak() -> None:
     events = [*epochs(2, 10, 20, 30, 40), census(40, freed=500 * MB), holding(45, 450), holding(55, 550)]
     assert answered(samples(60, 10), events) == []
 
 
 def test_the_first_epoch_does_not_count() -> None:
-    later = [{**sample, "t": 30.0 + sample["t"]} for sample in samples(40, 0, 1200)]
-    found = samples(30, 20) + [{**sample, "inside": {"step": 10 * int(sample["t"])}} for sample in later]
+    found = samples(30, 20) + samples(40, 0, 1200, begin=30)
     assert answered(found, [*epochs(30, 50, 60), holding(40, 600), holding(60, 600)]) == []
 
 
@@ -110,16 +116,48 @@ def test_graphs() -> None:
     assert answered(samples(60, 10), events) == ["graphs-accumulating"]
 
 
-def test_a_little_is_not_worth_a_word() -> None:
+def cause_of(found: list[Sample], events: list[Event]) -> str:
+    ordered = sorted([written(0.0, "recorder", {}), *events], key=lambda event: event.time)
+    findings = diagnose(Run("x", tuple(ordered), steps_of(found), found)).findings
+    (cause,) = [finding.cause for finding in findings if finding.rule == "graphs-accumulating"]
+    return cause
+
+
+def graphs(t: float) -> Event:
+    return census(t, counts={"FuncGraph": 10 + int(t)})
+
+
+def test_models_that_are_built_in_a_loop() -> None:
+    fields = {"epochs": 1, "new_model": True, "model_made_at": LINE}
+    fits = [written(6.0 * n, "fit", {"id": n, **fields}, "recorder") for n in range(1, 9)]
+    ends = [written(6.0 * n + 5, "fit-end", {"id": n}, "recorder") for n in range(1, 9)]
+    events = [*fits, *ends, *epochs(*range(11, 59, 6)), graphs(30), graphs(50)]
+    loop = "A new model is built in every iteration of the loop at train.py:31"
+    assert cause_of(samples(60, 10), events) == f"{loop}; TensorFlow keeps the graphs of all of them."
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ([["step", "Literal[3]", "Literal[4]"]], "is retraced for each value of `step`"),
+        ([], "is created and traced again and again"),
+    ],
+)
+def test_a_function_that_is_traced_again_and_again(changed: list[list[str]], why: str) -> None:
+    fields = {"name": "train", "function": LINE, "where": LINE, "changed": changed}
+    traces = [written(float(n), "trace", {**fields, "number": n, "graphs": n, "step": 10 * n}) for n in range(1, 59)]
+    assert cause_of(samples(60, 10), traces) == f"`train()` {why}, and TensorFlow keeps every graph."
+
+
+def test_a_small_growth_is_not_reported() -> None:
     assert answered(samples(60, 2), [holding(30, 60), holding(50, 100)]) == []
 
 
-def test_what_is_let_go_at_the_end_does_not_hide_it() -> None:
+def test_memory_freed_at_the_end_does_not_hide_a_leak() -> None:
     found = samples(60, 10)
     events = [holding(30, 300), holding(50, 500)]
-    steps = [Step(s["inside"]["step"], s["t"], 0.1, 0.0, 1.0, 0.1, 0, 0, 1) for s in found]
-    after = [{**found[-1], "t": 60.0 + t, "rss": 400 * MB} for t in range(10)]
-    run = Run("x", (written(0.0, "recorder", {}), *events, census(65)), steps, found + after)
+    after = samples(10, 0, 400, begin=60)
+    run = Run("x", (written(0.0, "recorder", {}), *events, census(65)), steps_of(found), found + after)
     assert "tensors-accumulating" in [finding.rule for finding in diagnose(run).findings]
 
 
@@ -127,13 +165,12 @@ def test_a_scheduler_s_request_comes_before_a_leak() -> None:
     found = samples(60, 10)
     end = written(61.0, "end", {"code": None, "signal": "SIGTERM", "seconds": 61.0})
     events = [holding(30, 300), holding(50, 500), end]
-    steps = [Step(s["inside"]["step"], s["t"], 0.1, 0.0, 1.0, 0.1, 0, 0, 1) for s in found]
-    run = Run("x", (written(0.0, "recorder", {}), *events), steps, found)
+    run = Run("x", (written(0.0, "recorder", {}), *events), steps_of(found), found)
     assert [finding.rule for finding in diagnose(run).findings] == ["terminated", "tensors-accumulating"]
 
 
 def test_handles() -> None:
-    found = [{**sample, "files": 20 + 8 * int(sample["t"])} for sample in samples(60, 0)]
+    found = [replace(each, files=20 + 8 * int(each.time)) for each in samples(60, 0)]
     assert answered(found, epochs(1, 2)) == ["handles-growing"]
-    settled = [{**sample, "files": 20 + min(300, 20 * int(sample["t"]))} for sample in samples(60, 0)]
+    settled = [replace(each, files=20 + min(300, 20 * int(each.time))) for each in samples(60, 0)]
     assert answered(settled, epochs(1, 2)) == []

@@ -109,7 +109,7 @@ def test_the_shuffle_buffer_that_holds_the_memory_is_named() -> None:
     first = diagnosis.findings[0]
     assert first.rule == "host-out-of-memory"
     assert "the shuffle buffer of 100,000 elements, 600 KB each, holds 60.0 GB" in says(diagnosis)
-    assert (first.remedies[0].change, first.remedies[0].where) == ("dataset.shuffle(666)", MADE)
+    assert (first.remedies[0].change, first.remedies[0].where) == ("dataset.shuffle(666)", Place(**MADE))
 
 
 def test_a_small_shuffle_buffer_is_not_blamed() -> None:
@@ -118,7 +118,7 @@ def test_a_small_shuffle_buffer_is_not_blamed() -> None:
 
 
 def test_a_cache_in_memory_is_named() -> None:
-    assert "cache() keeps everything" in says(killed_for_memory([{"stage": "Cache"}]))
+    assert "cache() without a file name keeps every element in memory" in says(killed_for_memory([{"stage": "Cache"}]))
 
 
 def test_what_the_processor_lacks_is_named() -> None:

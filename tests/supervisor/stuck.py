@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from laststep.analysis.stacks import SnapshotView, ThreadView
+from laststep.record.decode import decode
 from laststep.record.event import Event
+from laststep.record.events.shared import Frame
+from laststep.record.events.stacks import Snapshot, ThreadStack
 from laststep.record.run import Run
 from laststep.record.steps import Step
 from tests.written import written
@@ -44,6 +49,22 @@ def look(*threads: dict[str, Any], **more: Any) -> dict[str, Any]:
     told = {"threads": list(threads), "phase": "step", "seconds": 30.0, "slowest": 0.5, "step": 40, "waiting": 0.0}
     told |= {"beat_age": 0.5, "pid": 77, "state": "S", "native": [], "children": [], "peers": [], "cpu": 0.0, "io": 0}
     return told | {"pressure": {"memory": 0.0, "io": 1.0}, "memory": {}} | more
+
+
+def frames_of(*told: Mapping[str, Any]) -> tuple[Frame, ...]:
+    return tuple(decode(Frame, each) for each in told)
+
+
+def threads_of(*told: Mapping[str, Any]) -> tuple[ThreadStack, ...]:
+    return tuple(decode(ThreadStack, each) for each in told)
+
+
+def thread_view(told: Mapping[str, Any]) -> ThreadView:
+    return ThreadView(decode(ThreadStack, told))
+
+
+def snapshot_view(told: Mapping[str, Any]) -> SnapshotView:
+    return SnapshotView(decode(Snapshot, told))
 
 
 IN_STEP = (EXECUTE, FIT, TRAIN)

@@ -65,23 +65,23 @@ def test_the_others_are_named_and_the_runs_own_are_not(spinners: list[int], monk
     watched = cores.Others()
     for pause in (0.0, 1.0, 1.0):
         time.sleep(pause)
-        told = watched.see(time.monotonic(), run, [run])
-    assert told is not None
-    assert told["of"] == 1
-    assert told["used"] > 0.4
-    named = {entry["pid"]: entry for entry in told["top"]}
+        load = watched.see(time.monotonic(), run, [run])
+    assert load is not None
+    assert load.of == 1
+    assert load.used > 0.4
+    named = {process.pid: process for process in load.top}
     assert set(others) <= set(named)
     assert run not in named
-    assert named[others[0]]["name"].startswith("python")
+    assert named[others[0]].name.startswith("python")
 
 
 def test_what_its_own_children_use_is_the_runs_own(spinners: list[int]) -> None:
     watched = cores.Others()
     for pause in (0.0, 1.0, 1.0):
         time.sleep(pause)
-        told = watched.see(time.monotonic(), spinners[0], spinners)
-    assert told is not None
-    assert not set(spinners) & {entry["pid"] for entry in told["top"]}
+        load = watched.see(time.monotonic(), spinners[0], spinners)
+    assert load is not None
+    assert not set(spinners) & {process.pid for process in load.top}
 
 
 def test_nobody_is_looked_at_where_that_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:

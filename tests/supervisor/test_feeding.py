@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from laststep.record.event import Event
+from laststep.record.events.stacks import ThreadStack
+from laststep.record.events.supervisor import Feeding, SeenLine
 from laststep.record.follow import Live
 from laststep.record.journal import JournalWriter, read_journal
 from laststep.record.steps import Beat, Now
 from laststep.supervisor import feeding as module
-from laststep.supervisor.feeding import LOOKS, MOST_SERIES, WINDOW, Feeding
-from tests.supervisor.stuck import EXECUTE, FIT, GET, LOAD, SCRIPT_OPS, TRAIN, WAIT, frame, main, thread
+from laststep.supervisor.feeding import LOOKS, MOST_SERIES, WINDOW, FeedingWatcher
+from tests.supervisor.stuck import EXECUTE, FIT, GET, LOAD, SCRIPT_OPS, TRAIN, WAIT, frame, main, thread, threads_of
 
 NEXT = frame("/usr/lib/python3.11/site-packages/tensorflow/python/data/ops/iterator_ops.py", "__next__", 800)
 
@@ -25,7 +26,7 @@ class World:
     def __init__(self, folder: Path) -> None:
         self.now = 0.0
         self.journal = JournalWriter(folder / "supervisor.jsonl", "supervisor")
-        self.feeding = Feeding(self.journal)
+        self.feeding = FeedingWatcher(self.journal)
         self.path = folder / "supervisor.jsonl"
         self.threads: list[dict[str, Any]] = [main(EXECUTE, FIT, TRAIN), thread(WAIT, GET, LOAD, SCRIPT_OPS)]
         self.looks = 0
@@ -41,9 +42,9 @@ class World:
     def sleep(self, seconds: float) -> None:
         self.now += seconds
 
-    def by_spy(self, pid: int) -> tuple[list[dict[str, Any]], str]:
+    def by_spy(self, pid: int) -> tuple[tuple[ThreadStack, ...], str]:
         self.looks += 1
-        return self.threads, ""
+        return threads_of(*self.threads), ""
 
     def second(self, share: float, steps: float = 20, phase: str | None = "step") -> None:
         self.now += 1.0
@@ -54,8 +55,8 @@ class World:
         self.feeding.see(7, Live(Now(phase, 0, 0.0) if phase is not None else None, beat))
 
     @property
-    def events(self) -> list[Event]:
-        return [event for event in read_journal(self.path) if event.kind == "feeding"]
+    def events(self) -> list[Feeding]:
+        return [event for event in read_journal(self.path) if isinstance(event, Feeding)]
 
 
 @pytest.fixture
@@ -77,9 +78,11 @@ def test_steps_that_wait_are_looked_at_once_they_have_for_a_while(world: World) 
     world.second(0.8)
     (event,) = world.events
     assert world.looks == LOOKS
-    assert event.get("share") == pytest.approx(0.8, abs=0.01)
-    assert event.get("each") == pytest.approx(0.04, abs=0.001)
-    assert event.get("lines") == [{"file": "/home/me/load.py", "line": 12, "text": "item = q.get()", "looks": LOOKS}]
+    assert event.share == pytest.approx(0.8, abs=0.01)
+    assert event.each == pytest.approx(0.04, abs=0.001)
+    assert event.looks == LOOKS
+    line = SeenLine(file="/home/me/load.py", line=12, text="item = q.get()", is_users=True, looks=LOOKS)
+    assert event.lines == (line,)
 
 
 @pytest.mark.parametrize(
@@ -120,31 +123,31 @@ def test_in_another_phase_the_counting_begins_anew(world: World, phase: str) -> 
 def test_a_loop_of_its_own_stands_in_the_taking_of_the_batch(world: World) -> None:
     world.threads = [main(WAIT, NEXT, TRAIN)]
     repeat(WINDOW, lambda: world.second(0.8, phase="between"))
-    assert world.events[0].get("lines")[0]["line"] == TRAIN["line"]
+    assert world.events[0].lines[0].line == TRAIN["line"]
 
 
 def test_where_the_pipeline_has_no_python_no_line_is_named(world: World) -> None:
     world.threads = [main(EXECUTE, FIT, TRAIN)]
     repeat(WINDOW, lambda: world.second(0.8))
-    assert world.events[0].get("lines") == []
+    assert world.events[0].lines == ()
 
 
 def test_where_nothing_can_be_seen_the_share_is_told(world: World) -> None:
     world.threads = []
     repeat(WINDOW, lambda: world.second(0.8))
-    assert world.events[0].get("lines") == []
-    assert world.events[0].get("share") == pytest.approx(0.8, abs=0.01)
+    assert world.events[0].lines == ()
+    assert world.events[0].share == pytest.approx(0.8, abs=0.01)
 
 
 def test_the_lines_by_how_often_they_were_seen(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    def seen(pid: int) -> tuple[list[dict[str, Any]], str]:
+    def seen(pid: int) -> tuple[tuple[ThreadStack, ...], str]:
         world.looks += 1
         line = 12 if world.looks % 5 else 30
-        return [main(EXECUTE, FIT, TRAIN), thread(frame("/home/me/load.py", "f", line), SCRIPT_OPS)], ""
+        return threads_of(main(EXECUTE, FIT, TRAIN), thread(frame("/home/me/load.py", "f", line), SCRIPT_OPS)), ""
 
     monkeypatch.setattr(module, "by_spy", seen)
     repeat(WINDOW, lambda: world.second(0.8))
-    assert [(line["line"], line["looks"]) for line in world.events[0].get("lines")] == [(12, 8), (30, 2)]
+    assert [(line.line, line.looks) for line in world.events[0].lines] == [(12, 8), (30, 2)]
 
 
 def test_a_run_without_beats_is_no_error(world: World) -> None:

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from laststep.analysis.stacks import Look
+from laststep.analysis.stacks import SnapshotView
 from laststep.supervisor import moves
 from laststep.supervisor.attach import is_whole
 from laststep.supervisor.moves import Glimpse
-from laststep.supervisor.stacks import _frame
+from laststep.supervisor.stacks import parse_dump
+from tests.supervisor.stuck import snapshot_view, threads_of
 
 TRAINER = "/venv/lib/python3.11/site-packages/keras/src/backend/tensorflow/trainer.py"
 EXECUTE = {"file": "/venv/lib/python3.11/site-packages/tensorflow/python/eager/execute.py", "function": "quick_execute"}
@@ -21,16 +22,19 @@ def frame(function: str, file: str = TRAINER, **counters: int) -> dict[str, Any]
     return {"file": file, "line": 399, "function": function, "counters": counters}
 
 
-def look(*frames: dict[str, Any], call: str = "futex", **data: Any) -> Look:
-    main = {"name": "MainThread", "current": True, "tid": 1, "call": call, "frames": [*frames, USER]}
-    return Look({"threads": [main], **data})
+def main(*frames: dict[str, Any], call: str = "futex") -> dict[str, Any]:
+    return {"name": "MainThread", "current": True, "tid": 1, "call": call, "frames": [*frames, USER]}
 
 
-def in_fit(epoch: int, step: int, **more: int) -> Look:
+def look(*frames: dict[str, Any], call: str = "futex", **data: Any) -> SnapshotView:
+    return snapshot_view({"threads": [main(*frames, call=call)], **data})
+
+
+def in_fit(epoch: int, step: int, **more: int) -> SnapshotView:
     return look(EXECUTE, frame("fit", epoch=epoch, begin_step=step, **({"epochs": 5, "initial_epoch": 0} | more)))
 
 
-def glimpses(*looks: Look) -> list[Glimpse]:
+def glimpses(*looks: SnapshotView) -> list[Glimpse]:
     return [Glimpse(float(at), one) for at, one in enumerate(looks)]
 
 
@@ -69,10 +73,10 @@ def test_a_counter_that_moves_is_enough():
 
 
 def test_a_feeder_that_moves_is_enough():
-    def fed(line: int) -> Look:
-        told = in_fit(1, 7).raw["threads"]
+    def fed(line: int) -> SnapshotView:
+        step = main(EXECUTE, frame("fit", epoch=1, begin_step=7, epochs=5, initial_epoch=0))
         own = {"file": "/home/anna/data.py", "line": line, "function": "gen", "text": "x"}
-        return Look({"threads": [*told, {"frames": [own, {"file": "/tf/script_ops.py", "function": "__call__"}]}]})
+        return snapshot_view({"threads": [step, {"frames": [own, {"file": "/tf/script_ops.py", "function": "call"}]}]})
 
     assert moves.state_of(glimpses(fed(3), fed(3), fed(4)), idle=True, wakes=0.0) == "moving"
     assert moves.state_of(glimpses(fed(3), fed(3), fed(3)), idle=True, wakes=0.0) == "stuck"
@@ -124,10 +128,10 @@ def test_long_enough_to_be_likely(call, seconds, still, enough):
 
 
 def test_a_stack_that_was_read_in_halves():
-    assert is_whole([{"current": True, "frames": [EXECUTE, USER]}])
-    assert not is_whole([{"current": True, "frames": [EXECUTE]}])
-    assert not is_whole([{"current": True, "frames": []}])
-    assert not is_whole([])
+    assert is_whole(threads_of({"current": True, "frames": [EXECUTE, USER]}))
+    assert not is_whole(threads_of({"current": True, "frames": [EXECUTE]}))
+    assert not is_whole(threads_of({"current": True, "frames": []}))
+    assert not is_whole(())
 
 
 def test_of_the_variables_only_whole_numbers_of_these_names_are_kept():
@@ -138,5 +142,6 @@ def test_of_the_variables_only_whole_numbers_of_these_names_are_kept():
         {"name": "steps", "repr": "True"},
         {"name": "password", "repr": "1234"},
     ]
-    made = _frame({"filename": "/x/train.py", "line": 3, "name": "train", "locals": told})
-    assert made["counters"] == {"epoch": 3}
+    frame = {"filename": "/x/train.py", "line": 3, "name": "train", "locals": told}
+    [thread] = parse_dump([{"os_thread_id": 7, "frames": [frame]}], pid=7)
+    assert [each.counters for each in thread.frames] == [{"epoch": 3}]

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from laststep.record.event import Event
+from laststep.record.events.stacks import ThreadStack
+from laststep.record.events.supervisor import Pace
 from laststep.record.follow import Live
 from laststep.record.journal import JournalWriter, read_journal
 from laststep.record.steps import Beat, Now
 from laststep.supervisor import ranks as module
-from laststep.supervisor.ranks import LOOKS, REST, SETTLED, Pace, on_this_machine
-from tests.supervisor.stuck import EXECUTE, FIT, IN_STEP, LOAD, SCRIPT_OPS, TRAIN, frame, main, thread
+from laststep.supervisor.ranks import LOOKS, REST, SETTLED, PaceWatcher, on_this_machine
+from tests.supervisor.stuck import EXECUTE, FIT, IN_STEP, LOAD, SCRIPT_OPS, TRAIN, frame, main, thread, threads_of
 
 DRAWS = (main(frame("/home/me/train.py", "draw", 44), TRAIN),)
 WAITS = (main(*IN_STEP),)
@@ -31,7 +32,7 @@ class World:
         self.stacks: dict[int, tuple[dict[str, Any], ...]] = {0: WAITS, 1: DRAWS}
         self.cores = {0: 0.0, 1: 0.0}
         self.beats = self.asked = self.looks = 0
-        self.pace = Pace(JournalWriter(self.path, "supervisor"), self.told)
+        self.pace = PaceWatcher(JournalWriter(self.path, "supervisor"), self.told)
         monkeypatch.setattr(module, "on_this_machine", lambda workers: dict(enumerate(range(len(workers)))))
         monkeypatch.setattr(module, "by_spy", self.by_spy)
         monkeypatch.setattr(module.time, "sleep", lambda seconds: None)
@@ -41,9 +42,9 @@ class World:
         self.asked += 1
         return self.workers
 
-    def by_spy(self, pid: int) -> tuple[list[dict[str, Any]], str]:
+    def by_spy(self, pid: int) -> tuple[tuple[ThreadStack, ...], str]:
         self.looks += 1
-        return list(self.stacks[pid]), ""
+        return threads_of(*self.stacks[pid]), ""
 
     def seconds(self, count: int, phase: str = "step") -> None:
         for _ in range(count):
@@ -51,12 +52,12 @@ class World:
             self.pace.see(Live(Now(phase, 0, 0.0), Beat(self.beats, float(self.beats), self.beats, 0, 0.0, 0.0)))
 
     @property
-    def events(self) -> list[Event]:
-        return [event for event in read_journal(self.path) if event.kind == "pace"]
+    def events(self) -> list[Pace]:
+        return [event for event in read_journal(self.path) if isinstance(event, Pace)]
 
     @property
     def at_work(self) -> list[int]:
-        return [told["at_work"] for told in self.events[-1].get("ranks")]
+        return [rank.at_work for rank in self.events[-1].ranks]
 
 
 @pytest.fixture
@@ -69,8 +70,8 @@ def test_one_draws_and_the_other_waits(world: World) -> None:
     assert world.events == []
     world.seconds(1)
     assert world.at_work == [0, LOOKS]
-    told = world.events[0].get("ranks")[1]["lines"]
-    assert [(line["file"], line["line"], line["looks"]) for line in told] == [("/home/me/train.py", 44, LOOKS)]
+    lines = world.events[0].ranks[1].lines
+    assert [(line.file, line.line, line.looks) for line in lines] == [("/home/me/train.py", 44, LOOKS)]
 
 
 @pytest.mark.parametrize(

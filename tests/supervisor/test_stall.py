@@ -10,19 +10,46 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 import laststep
-from laststep.analysis.stacks import Look
+from laststep.analysis.stacks import SnapshotView
 from laststep.record.event import Event
+from laststep.record.events.stacks import Snapshot, Stall
+from laststep.record.events.supervisor import MovingAgain, SignalReceived
 from laststep.record.follow import Live
 from laststep.record.journal import JournalWriter, read_journal
+from laststep.record.place import Place
 from laststep.record.steps import PHASES, Beat, Now, StepWriter
 from laststep.supervisor import stall as module
-from laststep.supervisor.stall import BUSY_FLOOR, FLOOR, FROZEN_FLOOR, LOOK_EVERY, Stalls, _next, in_loop, phase_of
-from tests.supervisor.stuck import EXECUTE, FIT, GET, LOAD, SCRIPT_OPS, TRAIN, WAIT, frame, look, main, thread
+from laststep.supervisor.stall import (
+    BUSY_FLOOR,
+    FLOOR,
+    FROZEN_FLOOR,
+    LOOK_EVERY,
+    StallWatcher,
+    Use,
+    _next,
+    in_loop,
+    phase_of,
+)
+from tests.supervisor.stuck import (
+    EXECUTE,
+    FIT,
+    GET,
+    LOAD,
+    SCRIPT_OPS,
+    TRAIN,
+    WAIT,
+    frame,
+    frames_of,
+    look,
+    main,
+    snapshot_view,
+    thread,
+)
 
 SRC = str(Path(laststep.__file__).parents[1])
 
@@ -91,20 +118,17 @@ done()
 )
 def test_whether_it_still_stands_in_the_loop(tmp_path: Path, line: int, at: int, stands: bool) -> None:
     (tmp_path / "train.py").write_text(LOOP)
-    where = {"file": str(tmp_path / "train.py"), "line": line}
-    frames = [{"file": f"{sys.prefix}/x.py", "line": 6}, {"file": str(tmp_path / "train.py"), "line": at}]
-    assert in_loop(where, frames) is stands
+    file = str(tmp_path / "train.py")
+    frames = frames_of({"file": f"{sys.prefix}/x.py", "line": 6}, {"file": file, "line": at})
+    assert in_loop(Place(file, line), frames) is stands
 
 
 @pytest.mark.parametrize("content", [b"def broken(:\n", b"\xff\xfe", b"x = 1\0\n", b""])
 def test_a_loop_nobody_can_read_is_none(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "train.py").write_bytes(content)
-    where = {"file": str(tmp_path / "train.py"), "line": 1}
-    assert in_loop(where, [where]) is False
-    gone = {"file": str(tmp_path / "gone.py"), "line": 1}
-    assert in_loop(gone, [gone]) is False
-    assert in_loop({"file": "<ipython-input-3>", "line": 1}, [{"file": "<ipython-input-3>", "line": 1}]) is False
-    assert in_loop(where, []) is False
+    for file in (str(tmp_path / "train.py"), str(tmp_path / "gone.py"), "<ipython-input-3>"):
+        assert in_loop(Place(file, 1), frames_of({"file": file, "line": 1})) is False
+        assert in_loop(Place(file, 1), ()) is False
 
 
 @pytest.mark.parametrize(
@@ -138,15 +162,15 @@ def journal(folder: Path) -> Iterator[JournalWriter]:
     made.close()
 
 
-Make = Callable[..., Stalls]
+Make = Callable[..., StallWatcher]
 
 
 @pytest.fixture
 def stalls(folder: Path, journal: JournalWriter) -> Make:
-    def make(pid: int = 0, **settings: Any) -> Stalls:
+    def make(pid: int = 0, **settings: Any) -> StallWatcher:
         own = pid or os.getpid()
         tell = settings.pop("tell", lambda: None)
-        return Stalls(own, folder, journal, lambda: [own], lambda: [], tell, **settings)
+        return StallWatcher(own, folder, journal, lambda: [own], lambda: [], tell, **settings)
 
     return make
 
@@ -154,10 +178,10 @@ def stalls(folder: Path, journal: JournalWriter) -> Make:
 IN_STEP = (EXECUTE, FIT, TRAIN)
 
 
-def patience(made: Stalls, key: str, told: dict[str, Any], normal: float | None = None) -> float | None:
+def patience(made: StallWatcher, key: str, told: dict[str, Any], normal: float | None = None) -> float | None:
     if normal is not None:
         made._slowest[key] = normal
-    return made._patience(key, Look(told))
+    return made._patience(key, snapshot_view(told))
 
 
 def test_an_idle_step_is_given_four_times_its_longest(stalls: Make) -> None:
@@ -236,20 +260,28 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return made
 
 
+E = TypeVar("E", bound=Event)
+
+
+def written_events(folder: Path, kind: type[E]) -> list[E]:
+    """What the watcher wrote: of this very kind, since a stall is a snapshot too."""
+    return [event for event in read_journal(folder / "supervisor.jsonl") if type(event) is kind]
+
+
 class Training:
     """A steps file, and the look that the supervisor would have of its process."""
 
-    def __init__(self, folder: Path, made: Stalls, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, folder: Path, made: StallWatcher, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
         self.writer = StepWriter(str(folder / "steps.7"))
         self.folder, self.stalls, self.clock = folder, made, clock
         self.step = self.number = self.looks = 0
         self.seen = look(main(*IN_STEP, call="futex"), thread(WAIT, GET, LOAD, SCRIPT_OPS, call="futex"))
-        monkeypatch.setattr(module, "take_look", self._look)
-        monkeypatch.setattr(module, "_use", lambda pid: (0.0, 0.0))
+        monkeypatch.setattr(module, "take_snapshot", self._look)
+        monkeypatch.setattr(module, "_use", lambda pid: Use(0.0, 0.0))
 
-    def _look(self, *words: Any) -> dict[str, Any]:
+    def _look(self, *words: Any) -> Snapshot:
         self.looks += 1
-        return dict(self.seen)
+        return snapshot_view(self.seen).snapshot
 
     def mark(self, phase: str) -> None:
         self.writer.mark(PHASES.index(phase), self.step, self.clock.now)
@@ -268,11 +300,12 @@ class Training:
             self.writer.beat(Beat(self.number, self.clock.now, self.step, 0, 0.0, waiting))
             self.stalls.poll()
 
-    def events(self, *kinds: str) -> list[Event]:
-        return [e for e in read_journal(self.folder / "supervisor.jsonl") if e.kind in kinds]
+    def events(self, kind: type[E]) -> list[E]:
+        return written_events(self.folder, kind)
 
     def kinds(self) -> list[str]:
-        return [event.kind for event in self.events("look", "stall", "moving-again", "signal")]
+        kinds = (Snapshot, Stall, MovingAgain, SignalReceived)
+        return [event.KIND for event in read_journal(self.folder / "supervisor.jsonl") if isinstance(event, kinds)]
 
 
 @pytest.fixture
@@ -301,11 +334,11 @@ def test_a_step_that_does_not_come_is_stuck_and_told_once(training: Callable[...
     assert run.kinds() == ["stall"]
     assert told[0] - began <= 10.0
     assert len(told) == 1
-    (event,) = run.events("stall")
-    assert event.get("phase") == "step"
-    assert event.get("slowest") == pytest.approx(1.0, abs=0.1)
-    assert event.get("waiting") == 30.0
-    assert event.get("step") == run.step
+    (stall,) = run.events(Stall)
+    assert stall.phase == "step"
+    assert stall.slowest == pytest.approx(1.0, abs=0.1)
+    assert stall.waiting == 30.0
+    assert stall.step == run.step
     assert not run.stalls.stopped
 
 
@@ -316,7 +349,7 @@ def test_it_goes_on_and_gets_stuck_again(training: Callable[..., Training]) -> N
     run.stands(15)
     run.moves(5, 1.0)
     assert run.kinds() == ["stall", "moving-again"]
-    assert run.events("moving-again")[0].get("after") == pytest.approx(16.0, abs=1.5)
+    assert run.events(MovingAgain)[0].after == pytest.approx(16.0, abs=1.5)
     run.stands(40)
     assert run.kinds() == ["stall", "moving-again"], "16 s are normal by now"
     run.stands(40)
@@ -374,7 +407,7 @@ def test_who_gets_no_core_is_given_as_much_longer(
     starved(run, monkeypatch, 0.95)
     run.stands(60, waiting=60.0)
     assert set(run.kinds()) == {"look"}
-    assert run.events("look")[-1].get("lost") > 40
+    assert run.events(Snapshot)[-1].lost > 40
     assert run.looks <= 5, "a look costs processor time too"
 
 
@@ -403,13 +436,13 @@ def test_asked_for_seconds_are_not_stretched(
 def test_our_own_work_is_not_blamed_on_the_program(training: Callable[..., Training]) -> None:
     """The census has the interpreter lock; the main thread waits for it at a line of the user's."""
     guarded = frame("/x/laststep/recorder/guard.py", "guard"), frame("/x/laststep/recorder/heartbeat.py", "_run")
-    census = frame("/x/laststep/recorder/census.py", "take_census")
+    census = frame("/x/laststep/recorder/memory_census.py", "take_census")
     run = training()
     run.moves(30, 1.0)
     run.seen = look(main(FIT, TRAIN, call="futex"), thread(census, *guarded, holds_gil=True))
     run.stands(40)
     assert set(run.kinds()) == {"look"}
-    assert run.events("look")[0].get("ours") is True
+    assert run.events(Snapshot)[0].ours is True
     run.seen = look(main(FIT, TRAIN, call="futex"), thread(census, *guarded))
     run.stands(12)
     assert run.kinds()[-1] == "stall", "ours waits for the lock too"
@@ -420,7 +453,7 @@ def test_one_that_computes_is_looked_at_again_and_left_alone(training: Callable[
     run.mark("step")
     run.stands(2)
     run.seen = look(main(*IN_STEP, call="futex"), cpu=1.5)
-    run.stalls._used = lambda: {"cpu": 1.5, "io": 0}  # type: ignore[method-assign]
+    run.stalls._used = lambda: Use(1.5, 0.0)  # type: ignore[method-assign]
     run.stands(200)
     assert set(run.kinds()) == {"look"}
     assert 3 <= run.looks <= 6
@@ -548,15 +581,16 @@ def test_a_real_process_that_stands_still(stand_in: StandIn, stalls: Make, folde
     made.start()
     assert told.wait(20)
     made.stop()
-    (event,) = [e for e in read_journal(folder / "supervisor.jsonl") if e.kind == "stall"]
-    seen = Look(event.raw)
+    (stall,) = written_events(folder, Stall)
+    seen = SnapshotView(stall)
     if not seen.threads:
         pytest.skip("py-spy can't look here")
-    assert (event.get("phase"), event.get("step"), event.get("pid")) == ("loop", 16, process.pid)
+    assert (stall.phase, stall.step, stall.pid) == ("loop", 16, process.pid)
     assert seen.main.place is not None
-    assert (seen.main.place["line"], seen.doing) == (HERE, "user")
+    assert (seen.main.place.line, seen.doing) == (HERE, "user")
     assert seen.idle
-    assert 0.05 < event.get("slowest") < 3.0
+    assert stall.slowest is not None
+    assert 0.05 < stall.slowest < 3.0
     assert process.poll() is None, "warn leaves it alone"
 
 
@@ -566,12 +600,10 @@ def test_one_that_computes_for_good_is_not_stuck_at_once(
     process = stand_in("computes")
     made = stalls(process.pid)
     made.start()
-    wait_for(lambda: any(e.kind == "look" for e in read_journal(folder / "supervisor.jsonl")))
+    wait_for(lambda: written_events(folder, Snapshot))
     made.stop()
-    events = list(read_journal(folder / "supervisor.jsonl"))
-    assert not any(e.kind == "stall" for e in events)
-    (event,) = [e for e in events if e.kind == "look"][:1]
-    assert event.get("cpu") > 0.2
+    assert written_events(folder, Stall) == []
+    assert written_events(folder, Snapshot)[0].cpu > 0.2
 
 
 def test_the_lock_is_held_by_ours(
@@ -585,11 +617,11 @@ def test_the_lock_is_held_by_ours(
     made.start()
     process.wait(60)
     made.stop()
-    events = [e for e in read_journal(folder / "supervisor.jsonl") if e.kind in ("look", "stall")]
-    assert [e.kind for e in events if e.kind == "stall"] == []
-    if not events or not Look(events[0].raw).threads:
+    assert written_events(folder, Stall) == []
+    snapshots = written_events(folder, Snapshot)
+    if not snapshots or not snapshots[0].threads:
         pytest.skip("py-spy can't look here")
-    assert events[0].get("ours") is True
+    assert snapshots[0].ours is True
 
 
 @pytest.mark.parametrize("then,number", [("waits", signal.SIGTERM), ("stubborn", signal.SIGKILL)])
@@ -602,9 +634,9 @@ def test_it_is_asked_to_end_and_then_made_to(
     assert process.wait(20) == -number
     made.stop()
     assert made.stopped
-    sent = [e for e in read_journal(folder / "supervisor.jsonl") if e.kind == "signal"]
-    assert [e.get("signal") for e in sent] == (["SIGTERM"] if then == "waits" else ["SIGTERM", "SIGKILL"])
-    assert {e.get("by") for e in sent} == {"laststep"}
+    sent = written_events(folder, SignalReceived)
+    assert [each.signal for each in sent] == (["SIGTERM"] if then == "waits" else ["SIGTERM", "SIGKILL"])
+    assert {each.by for each in sent} == {"laststep"}
 
 
 def test_a_process_that_was_stopped_is_left_alone(stand_in: StandIn, stalls: Make, folder: Path, hasty: None) -> None:
@@ -613,10 +645,11 @@ def test_a_process_that_was_stopped_is_left_alone(stand_in: StandIn, stalls: Mak
     os.kill(process.pid, signal.SIGSTOP)
     made = stalls(process.pid, action="stop", after=1.0)
     made.start()
-    wait_for(lambda: any(e.kind == "look" for e in read_journal(folder / "supervisor.jsonl")))
+    wait_for(lambda: written_events(folder, Snapshot))
     made.stop()
     assert process.poll() is None
-    assert not any(e.kind in ("stall", "signal") for e in read_journal(folder / "supervisor.jsonl"))
+    assert written_events(folder, Stall) == []
+    assert written_events(folder, SignalReceived) == []
 
 
 def test_the_process_is_gone_before_it_is_ended(stalls: Make, folder: Path) -> None:
@@ -625,9 +658,4 @@ def test_the_process_is_gone_before_it_is_ended(stalls: Make, folder: Path) -> N
     made = stalls(child.pid, action="stop")
     made._end()
     assert made.stopped
-    assert [e.kind for e in read_journal(folder / "supervisor.jsonl")] == ["run", "signal"]
-
-
-def test_frames_of_the_training_are_used_as_they_come() -> None:
-    """The made-up looks of this file are like real ones: a frame of the user's has its text."""
-    assert "text" in frame("/home/me/x.py")
+    assert [event.KIND for event in read_journal(folder / "supervisor.jsonl")] == ["run", "signal"]

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import itertools
 import statistics
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from laststep.record import torn
 from laststep.record.run import Run
+from laststep.record.sample import OtherProcess, Sample
 
 SHARE = 0.5  # of the processor time that it wanted: it got less than this
 OTHERS = 0.75  # of the cores that it may use
@@ -29,7 +27,7 @@ class Stretch:
     waited: float  # seconds in which its threads were ready to run and had no core
     others: float  # cores
     of: float
-    top: tuple[Mapping[str, Any], ...]
+    top: tuple[OtherProcess, ...]
 
     @property
     def is_overloaded(self) -> bool:
@@ -55,7 +53,7 @@ class Overload:
 
 
 def stretches_of(run: Run) -> list[Stretch]:
-    known = [sample for sample in run.samples if len(torn.figures(sample.get("queue"))) == 2]
+    known = [sample for sample in run.samples if sample.queue is not None]
     return [found for one, two in itertools.pairwise(known) if (found := _stretch(one, two)) is not None]
 
 
@@ -70,14 +68,14 @@ def overload_of(run: Run) -> Overload | None:
     return Overload(found, seconds, share, others, found[-1].of, _top(found), _slower(run, found))
 
 
-def _stretch(one: Mapping[str, Any], two: Mapping[str, Any]) -> Stretch | None:
-    others, begin, end = torn.table(two.get("others")), torn.number(one.get("t")), torn.number(two.get("t"))
-    used, of = torn.numbers(others, "used", "of")
-    ran, waited = (after - before for before, after in zip(one["queue"], two["queue"], strict=True))
-    if not begin < end < begin + 60 or not used >= 0.0 or not of > 0.0 or ran < 0 or waited < 0:
+def _stretch(one: Sample, two: Sample) -> Stretch | None:
+    if one.queue is None or two.queue is None or two.others is None:
+        return None
+    others, begin, end = two.others, one.time, two.time
+    ran, waited = (after - before for before, after in zip(one.queue, two.queue, strict=True))
+    if not begin < end < begin + 60 or not others.used >= 0.0 or not others.of > 0 or ran < 0 or waited < 0:
         return None  # threads that have ended take their counts with them
-    top = tuple(entry for entry in torn.entries(others.get("top")) if isinstance(entry, dict))
-    return Stretch(begin, end, ran, waited, used, of, top)
+    return Stretch(begin, end, ran, waited, others.used, others.of, others.top)
 
 
 def _top(found: tuple[Stretch, ...]) -> tuple[tuple[str, int, float], ...]:
@@ -86,9 +84,8 @@ def _top(found: tuple[Stretch, ...]) -> tuple[tuple[str, int, float], ...]:
     seconds = sum(each.end - each.begin for each in found if each.top)
     for each in found:
         for entry in each.top:
-            who = (str(entry.get("name") or "?"), torn.count(entry.get("pid")))
-            cores = torn.number(entry.get("cores"))
-            used[who] = used.get(who, 0.0) + (cores * (each.end - each.begin) if cores > 0 else 0.0)
+            who = (entry.name or "?", entry.pid)
+            used[who] = used.get(who, 0.0) + (entry.cores * (each.end - each.begin) if entry.cores > 0 else 0.0)
     most = sorted(used.items(), key=lambda item: -item[1])[:4]
     return tuple((name, pid, spent / seconds) for (name, pid), spent in most if spent > 0)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
 
 from laststep.record.run import Run
+from laststep.record.sample import LastBeat
 
 FEWEST = 5  # samples
 PHASES = ("step", "between", "")  # a loop of the program's own sets no mark
@@ -45,15 +45,16 @@ def waits_of(run: Run) -> Waits | None:
 
 def _spans(run: Run) -> list[tuple[float, float, int] | None]:
     """(waited, seconds, steps) between two beats that follow each other, both in training steps."""
-    inside = [sample["inside"] for sample in run.samples if isinstance(sample.get("inside"), dict)]
-    return [_span(one, two) for one, two in itertools.pairwise(inside)]
+    beats = [sample.inside for sample in run.samples if sample.inside is not None]
+    return [_span(one, two) for one, two in itertools.pairwise(beats)]
 
 
-def _span(one: dict[str, Any], two: dict[str, Any]) -> tuple[float, float, int] | None:
-    if one.get("phase") not in PHASES or two.get("phase") != one.get("phase") or not one.get("step"):
+def _span(one: LastBeat, two: LastBeat) -> tuple[float, float, int] | None:
+    if one.phase not in PHASES or two.phase != one.phase or not one.step:
         return None
-    seconds = float(two["time"]) - float(one["time"])
-    steps = int(two["step"]) - int(one["step"])
-    if not 0 < seconds < 30 or steps < 0 or (steps == 0 and two.get("waiting", 0.0) == 0.0):
+    if one.time is None or two.time is None or one.waited is None or two.waited is None:
         return None
-    return float(two["waited"]) - float(one["waited"]), seconds, steps
+    seconds, steps = two.time - one.time, two.step - one.step
+    if not 0 < seconds < 30 or steps < 0 or (steps == 0 and two.waiting == 0.0):
+        return None
+    return two.waited - one.waited, seconds, steps

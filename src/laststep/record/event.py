@@ -12,6 +12,7 @@ class Event:
     """One fact. Nothing is concluded here."""
 
     KIND: ClassVar[str] = ""  # its name on disk
+    SPARSE: ClassVar[tuple[str, ...]] = ()  # the fields that are not written where they have their default
     NOT_ON_DISK: ClassVar[tuple[str, ...]] = ("time", "source", "rank", "raw")  # around the fields, not among them
 
     time: float = 0.0

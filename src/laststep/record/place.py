@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-# Any Python's standard library and packages: the record may come from another machine.
-_INSTALLED = re.compile(
-    r"[/\\](?:lib(?:64)?[/\\]python[23]\.\d+|site-packages|dist-packages)[/\\]|\\[Ll]ib\\(?!.*\\(?:src|code)\\)"
-)
-_FRAMEWORKS = re.compile(
-    r"[/\\](?:tensorflow[/\\]python|(?:tf_)?keras[/\\]src|numpy|absl|h5py|jax|torch|ml_dtypes|optree|wrapt)[/\\]"
-)
-_WITHOUT_FILE = ("<ipython-input", "<string>")  # of what has no file, only this is the user's
+from laststep.record.paths import is_installed as is_installed
+from laststep.record.paths import is_users_path as is_users_path
 
 
 @dataclass(frozen=True, slots=True)
 class Place(Mapping[str, Any]):  # TRANSITION: a Mapping until all readers are typed
     """A line, and whether it belongs to the user's own program; None where the record does not say."""
+
+    SPARSE: ClassVar[tuple[str, ...]] = ("text", "function", "is_users")
 
     file: str
     line: int
@@ -42,13 +37,8 @@ class Place(Mapping[str, Any]):  # TRANSITION: a Mapping until all readers are t
         return sum(1 for _ in self)
 
 
-def is_installed(file: str) -> bool:
-    """By its path alone: it lies among a Python's installed packages."""
-    return bool(_INSTALLED.search(file))
-
-
-def is_users_path(file: str) -> bool:
-    """By its path alone, for records that do not say more: no library's file, nor Python's or ours."""
-    if file.startswith("<") or "__autograph_generated_file" in file:
-        return file.startswith(_WITHOUT_FILE)
-    return not (_INSTALLED.search(file) or _FRAMEWORKS.search(file))
+def placed(where: Place | Mapping[str, Any] | None) -> Place | None:  # TRANSITION: until findings hold a Place
+    if isinstance(where, Place) or not where:
+        return where if isinstance(where, Place) else None
+    text, function = str(where.get("text") or ""), str(where.get("function") or "")
+    return Place(str(where.get("file", "?")), int(where.get("line") or 0), text, function)

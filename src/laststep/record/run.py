@@ -25,7 +25,7 @@ from laststep.record.journal import read_journal, read_recorders
 from laststep.record.reading import Allowance
 from laststep.record.sample import Sample
 from laststep.record.samples import read_samples
-from laststep.record.steps import Now, Record, Step, read_steps
+from laststep.record.steps import Now, Step, StepRecord, read_steps
 
 MOST_STEP_FILES = 16  # the newest are read
 STEPS_NAME = re.compile(r"steps\.\d+(-\d+)?")
@@ -263,10 +263,10 @@ class _OpenFit:
     epochs: list[Epoch] = field(default_factory=list)
 
 
-def _last_record(folder: Path) -> Record:
+def _last_record(folder: Path) -> StepRecord:
     """The steps of the process that trained last, where a run had several."""
     files = [path for path in folder.glob("steps.*") if STEPS_NAME.fullmatch(path.name) and not path.is_symlink()]
-    best = Record([])
+    best = StepRecord([])
     for path in sorted(files, key=modified)[-MOST_STEP_FILES:]:
         record = read_steps(path)
         if record.steps or not best.steps:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from laststep.analysis.finding import Diagnosis, Finding, Remedy
 from laststep.logs.harmless import harmless_in
 from laststep.logs.read import parsed_console
+from laststep.record.decode import encode
 from laststep.record.events.logs import Log
+from laststep.record.events.stacks import Attached
+from laststep.record.place import Place, placed
 
 
 def as_data(diagnosis: Diagnosis) -> dict[str, Any]:
@@ -41,18 +43,12 @@ def _of_log(diagnosis: Diagnosis) -> dict[str, Any]:
         return {}
     known = harmless_in(parsed_console(diagnosis.run).lines)
     harmless = [{"words": item.words, "meaning": item.meaning, "times": item.times} for item in known]
-    return {"log": _described(log), "harmless": harmless}
-
-
-def _described(log: Log) -> dict[str, Any]:
-    told = {"file": log.file, "lines": log.lines, "bytes": log.bytes, "runs": log.runs, "rubbish": log.rubbish}
-    return told | ({"reversed": True} if log.is_reversed else {})
+    return {"log": encode(log), "harmless": harmless}
 
 
 def _of_attach(diagnosis: Diagnosis) -> dict[str, Any]:
-    attached = diagnosis.run.last("attach")
-    samples = [dict(sample) for sample in diagnosis.run.samples]
-    return {} if attached is None else {"attach": {**attached.raw, "samples": samples}}
+    attached = diagnosis.run.last(Attached)
+    return {} if attached is None else {"attach": {**encode(attached), "samples": encode(diagnosis.run.samples)}}
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
@@ -61,18 +57,18 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "symptom": finding.symptom,
         "cause": finding.cause,
         "confidence": finding.confidence.name,
-        "where": _place(finding.where),
+        "where": _place(placed(finding.where)),
         "evidence": [{"says": item.says} for item in finding.evidence],
         "remedies": [_remedy(remedy) for remedy in finding.remedies],
     }
 
 
 def _remedy(remedy: Remedy) -> dict[str, Any]:
-    return {"does": remedy.does, "change": remedy.change, "where": _place(remedy.where), "safe": remedy.safe}
+    return {"does": remedy.does, "change": remedy.change, "where": _place(placed(remedy.where)), "safe": remedy.safe}
 
 
-def _place(where: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    return {"file": where.get("file"), "line": where.get("line")} if where else None
+def _place(where: Place | None) -> dict[str, Any] | None:
+    return {"file": where.file, "line": where.line} if where else None
 
 
 def page(diagnosis: Diagnosis) -> str:

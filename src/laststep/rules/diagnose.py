@@ -13,6 +13,9 @@ from pathlib import Path
 from laststep.analysis.experiments.prove import PROVEN, WITHDRAWN
 from laststep.analysis.finding import Confidence, Diagnosis, Evidence, Finding, RuledOut, Unchecked
 from laststep.analysis.stall import stall_of
+from laststep.record.events.stacks import Attached
+from laststep.record.events.supervisor import Blind
+from laststep.record.events.training import Epoch
 from laststep.record.run import FATAL, DamagedRun, Run
 from laststep.rules.rule import Need, Rule, all_rules
 
@@ -78,17 +81,16 @@ def diagnose(run: Run, rules: Iterable[Rule] | None = None, until: float = math.
 
 def _as_proven(run: Run, findings: list[Finding]) -> tuple[list[Finding], list[RuledOut]]:
     """What `laststep prove` found out about them: proven, or not the cause after all."""
-    proofs = {str(proof.get("rule")): proof for proof in run.proofs}
+    proofs = {proof.rule: proof for proof in run.proofs}
     kept, withdrawn = [], []
     for finding in findings:
         proof = proofs.get(finding.rule)
-        verdict = proof.get("verdict") if proof is not None else ""
-        told = f"tried ({proof.get('says')}): {proof.get('because')}" if proof is not None else ""
-        if verdict == WITHDRAWN:
-            withdrawn.append(RuledOut(told, measured=True, rule=finding.rule))
+        says = f"tried ({proof.says}): {proof.because}" if proof is not None else ""
+        if proof is not None and proof.verdict == WITHDRAWN:
+            withdrawn.append(RuledOut(says, measured=True, rule=finding.rule))
             continue
-        if verdict == PROVEN:
-            evidence = (Evidence(told, run.proofs), *finding.evidence)
+        if proof is not None and proof.verdict == PROVEN:
+            evidence = (Evidence(says, run.proofs), *finding.evidence)
             finding = dataclasses.replace(finding, confidence=Confidence.PROVEN, evidence=evidence)
         kept.append(finding)
     return kept, withdrawn
@@ -106,7 +108,7 @@ def read_diagnosis(folder: Path, seconds: float = math.inf) -> Diagnosis:
 
 def _lacking(run: Run, rule: Rule) -> Need | None:
     """The first need that the run does not meet. Of one seen from outside only rules that ask for that can say no."""
-    if run.has("attach") and not any("attach" in need for need in rule.needs if not isinstance(need, str)):
+    if run.has(Attached) and not any("attach" in need for need in rule.needs if not isinstance(need, str)):
         return "recorder"
     return next((need for need in rule.needs if not _is_there(run, need)), None)
 
@@ -117,21 +119,21 @@ def _is_there(run: Run, need: Need) -> bool:
 
 def _most(run: Run) -> Confidence:
     """Who only looked from outside, for some seconds, is never certain."""
-    attached = run.last("attach")
+    attached = run.last(Attached)
     if attached is None:
         return Confidence.PROVEN
-    return Confidence.LIKELY if attached.get("long_enough") else Confidence.POSSIBLE
+    return Confidence.LIKELY if attached.long_enough else Confidence.POSSIBLE
 
 
 def _why_missing(run: Run, need: Need) -> str:
     kind = need if isinstance(need, str) else need[0]
     if run.is_log:
         return NOT_IN_A_LOG.get(kind, f"the log does not show it ({kind})")
-    if run.has("attach"):
+    if run.has(Attached):
         return "laststep was not inside this process; `laststep run` would be"
-    blind = run.last("blind")
+    blind = run.last(Blind)
     if blind is not None and kind in ("recorder", "fit"):
-        return f"laststep could not look inside: {blind.get('because')}"
+        return f"laststep could not look inside: {blind.because}"
     if run.alive and kind == "end":
         return "the run is still going on"
     return MISSING.get(kind, f"nothing was recorded about it ({kind})")
@@ -147,7 +149,7 @@ def _rank(findings: list[Finding], rules: dict[str, Rule]) -> list[Finding]:
 def outcome(run: Run, findings: list[Finding]) -> str:
     """finished, stopped, crashed or running, from how the process ended; unknown when a log does not say."""
     if run.alive:
-        known = run.has("attach") or any(f.symptom == "stalled" for f in findings)
+        known = run.has(Attached) or any(f.symptom == "stalled" for f in findings)
         return "stalled" if known and stall_of(run) is not None else "running"
     symptom = next((finding.symptom for finding in findings if finding.symptom != "leaked"), "")  # a leak ends nothing
     if run.signal in FATAL:
@@ -155,7 +157,7 @@ def outcome(run: Run, findings: list[Finding]) -> str:
     if run.signal is not None or run.vanished:
         return "crashed" if symptom == "crashed" else "stopped"
     if run.uncaught is not None:
-        return "stopped" if "KeyboardInterrupt" in run.uncaught.get("bases", []) else "crashed"
+        return "stopped" if "KeyboardInterrupt" in run.uncaught.bases else "crashed"
     if run.exit_code:
         return "crashed" if symptom == "crashed" else "stopped"
     if run.is_log:
@@ -168,7 +170,7 @@ def _outcome_of_log(run: Run, findings: list[Finding]) -> str:
     first = findings[0] if findings else None
     if first is not None and first.symptom in ("stopped", "crashed"):
         shown = [event.time for event in first.evidence[0].events]
-        later = [epoch for epoch in run.all("epoch") if epoch.time > max(shown, default=0.0)]
+        later = [epoch for epoch in run.all(Epoch) if epoch.time > max(shown, default=0.0)]
         if first.symptom == "crashed" or len(later) < 2:  # the epoch in which it was said ends after it
             return first.symptom
     over = run.exit_code == 0 or any(fit.complete for fit in run.fits[-1:])

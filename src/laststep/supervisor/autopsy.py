@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 from laststep.record.console import read_console
+from laststep.record.decode import encode
+from laststep.record.events.supervisor import Aftermath, Fault, KernelLine, Limits
 from laststep.record.folder import CONSOLE, FAULTS
 from laststep.record.journal import JournalWriter, trim
-from laststep.record.stacks import parse_threads
 from laststep.record.steps import compact
 from laststep.supervisor import cgroup, host
 from laststep.supervisor.gpu import Gpus
 from laststep.supervisor.kernel_log import KernelLog
+from laststep.supervisor.stacks import parse_threads
 
 _MOST_FAULT_BYTES = 65536
 FAULT_SIGNALS = {
@@ -37,7 +38,7 @@ class Autopsy:
 
     def before(self, folders: list[Path]) -> None:
         self._journal.write(
-            "limits",
+            Limits.KIND,
             {
                 "machine_kills": host.kills_on_this_machine(),
                 "memory": host.memory(),
@@ -57,12 +58,12 @@ class Autopsy:
         fresh = [folder for folder in groups if folder not in self._groups]
         if fresh:
             self._groups += fresh
-            self._journal.write("limits", {"groups": [cgroup.describe_group(folder) for folder in fresh]})
+            self._journal.write(Limits.KIND, {"groups": [cgroup.describe_group(folder) for folder in fresh]})
 
     def after(self, tree: list[int], folders: list[str]) -> None:
         """The process is gone: its groups are read by the place where they were."""
         self._journal.write(
-            "aftermath",
+            Aftermath.KIND,
             {
                 "groups": [cgroup.describe_group(folder) for folder in self._groups if folder.exists()],
                 "machine_kills": host.kills_on_this_machine(),
@@ -73,7 +74,7 @@ class Autopsy:
             },
         )
         for line in self._kernel.new_lines():
-            self._journal.write("kernel", {"line": line})
+            self._journal.write(KernelLine.KIND, {"line": line})
         self._fault()
 
     def _fault(self) -> None:
@@ -81,13 +82,13 @@ class Autopsy:
         text = read_fault(self._folder) or read_console(self._folder / CONSOLE).decode("utf-8", "replace")
         _, head, rest = text.rpartition("Fatal Python error: ")
         if head:
-            self._journal.write("fault", parse_fault(head + rest))
+            self._journal.write(Fault.KIND, encode(parse_fault(head + rest)))
 
 
 def _end_of_job() -> float | None:
     """When the batch system will end the job: SLURM says so in the environment."""
-    told = os.environ.get("SLURM_JOB_END_TIME", "")
-    return float(told) if told.isdigit() else None
+    ends = os.environ.get("SLURM_JOB_END_TIME", "")
+    return float(ends) if ends.isdigit() else None
 
 
 def tidy(folder: Path) -> None:
@@ -111,7 +112,7 @@ def read_fault(folder: Path) -> str:
         return ""
 
 
-def parse_fault(text: str) -> dict[str, Any]:
+def parse_fault(text: str) -> Fault:
     """faulthandler's report: what happened, and the stack of each thread, innermost frame first."""
     head = next((line for line in text.splitlines() if line.startswith("Fatal Python error:")), "")
-    return {"head": head.removeprefix("Fatal Python error: "), "threads": parse_threads(text)}
+    return Fault(head=head.removeprefix("Fatal Python error: "), threads=parse_threads(text))

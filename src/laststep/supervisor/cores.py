@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
+from laststep.record.sample import OtherLoad, OtherProcess
 from laststep.supervisor import host
 
 PRESSED = 50.0  # per cent of the time in which somebody waited for a core
@@ -46,8 +46,8 @@ class Others:
         self._before: tuple[float, float, float] | None = None  # when, processor seconds of all, of the run
         self._processes: tuple[float, dict[int, float]] = (0.0, {})
 
-    def see(self, now: float, pid: int, tree: list[int]) -> dict[str, Any] | None:
-        """{"of": cores, "used": by others, "top": [{"pid", "name", "cores"}]}; None where it can't be known."""
+    def see(self, now: float, pid: int, tree: list[int]) -> OtherLoad | None:
+        """Since the last time; None where it can't be known."""
         if os.environ.get("LASTSTEP_OTHERS") == "0":
             return None
         cpus = host.allowed_cores(pid)
@@ -57,17 +57,17 @@ class Others:
         if busy is None or before is None or now <= before[0]:
             return None
         used = max(0.0, (busy - before[1]) - max(0.0, own - before[2])) / (now - before[0])
-        told = {"of": len(cpus), "used": round(min(used, len(cpus)), 2)}
-        return told | {"top": self._top(now, cpus, {*tree, os.getpid()}) if used > SNAPSHOT_FROM * len(cpus) else []}
+        top = self._top(now, cpus, {*tree, os.getpid()}) if used > SNAPSHOT_FROM * len(cpus) else ()
+        return OtherLoad(of=len(cpus), used=round(min(used, len(cpus)), 2), top=top)
 
-    def _top(self, now: float, cpus: set[int], own: set[int]) -> list[dict[str, Any]]:
-        """Who: between the last time that it was asked and now; [] the first time."""
+    def _top(self, now: float, cpus: set[int], own: set[int]) -> tuple[OtherProcess, ...]:
+        """Who: between the last time that it was asked and now; nobody the first time."""
         (then, before), after = self._processes, host.cpu_of_all(cpus, MOST_PROCESSES)
         self._processes = (now, after)
         used = {pid: (after[pid] - before[pid]) / (now - then) for pid in after if pid in before and pid not in own}
         most = sorted(used.items(), key=lambda item: -item[1])[:MOST_OTHERS]
-        return [
-            {"pid": pid, "name": host.printable_name(pid), "cores": round(cores, 2)}
+        return tuple(
+            OtherProcess(pid=pid, name=host.printable_name(pid), cores=round(cores, 2))
             for pid, cores in most
             if cores >= LEAST
-        ]
+        )

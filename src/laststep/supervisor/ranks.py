@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from laststep.analysis.stacks import Look, Place, count_places
+from laststep.analysis.stacks import SnapshotView, count_places
+from laststep.record.decode import encode
+from laststep.record.events.stacks import Snapshot
+from laststep.record.events.supervisor import Pace, RankPace
 from laststep.record.follow import Live
 from laststep.record.journal import JournalWriter
+from laststep.record.place import Place
 from laststep.supervisor import host
 from laststep.supervisor.stacks import by_spy
 
@@ -20,7 +25,14 @@ AT_MOST_LATE = 0.4  # seconds
 REST = (60, 600)  # seconds until the next series of looks; after the last one no more
 
 
-def on_this_machine(workers: list[str]) -> dict[int, int]:
+class _Work(NamedTuple):
+    """What a rank was doing at one moment, and at which line where that is known."""
+
+    at_work: bool
+    place: Place | None = None
+
+
+def on_this_machine(workers: Sequence[str]) -> dict[int, int]:
     """Rank → process, by the ports that TF_CONFIG gives them."""
     found: dict[int, int] = {}
     for rank, address in enumerate(workers[: 2 * MOST] if len(workers) > 1 else []):
@@ -31,17 +43,17 @@ def on_this_machine(workers: list[str]) -> dict[int, int]:
     return found
 
 
-class Pace:
+class PaceWatcher:
     """Told of each beat; while steps go by it looks at all ranks together, a few times in a run."""
 
-    def __init__(self, journal: JournalWriter, workers: Callable[[], list[str]]) -> None:
+    def __init__(self, journal: JournalWriter, workers: Callable[[], Sequence[str]]) -> None:
         self._journal = journal
         self._workers = workers
         self._beats = 0
         self._rest = [0, *REST]
         self._ranks: dict[int, int] = {}
         self._cpu: dict[int, float] = {}
-        self._looks: list[dict[int, Place | None]] = []
+        self._looks: list[dict[int, _Work]] = []
 
     def see(self, live: Live) -> None:
         in_step = live.now is None or live.now.phase in ("step", "between", "")
@@ -62,23 +74,22 @@ class Pace:
         self._cpu, self._looks = {}, []
         return len(self._ranks) > 1
 
-    def _at_work(self, pid: int) -> Place | None:
-        """Where a rank is at work, {} for somewhere inside TensorFlow; None: it waits, or cannot be seen."""
+    def _at_work(self, pid: int) -> _Work:
+        """It waits, or cannot be seen, where it is not at work."""
         now = host.cpu_seconds(pid) or 0.0
         used, self._cpu[pid] = now - self._cpu.get(pid, now), now
-        look = Look({"threads": by_spy(pid)[0]})
-        if not look.main.frames:
-            return None
-        doer = next(iter(look.feeders), None) if look.main.in_tensorflow else look.main
-        if doer is not None:
-            return doer.place or {}
-        return {} if used >= AT_WORK else None
+        view = SnapshotView(Snapshot(threads=by_spy(pid)[0]))
+        if not view.main.frames:
+            return _Work(False)
+        doer = next(iter(view.feeders), None) if view.main.in_tensorflow else view.main
+        return _Work(True, doer.place) if doer is not None else _Work(used >= AT_WORK)
 
     def _tell(self) -> None:
         looks = self._looks[1:]
         ranks = []
         for rank, pid in self._ranks.items():
-            places = [look[rank] for look in looks if look[rank] is not None]
-            ranks.append({"rank": rank, "pid": pid, "at_work": len(places), "lines": count_places(places)})
-        self._journal.write("pace", {"looks": len(looks), "ranks": ranks})
+            work = [look[rank] for look in looks if look[rank].at_work]
+            lines = count_places(each.place for each in work)
+            ranks.append(RankPace(rank=rank, pid=pid, at_work=len(work), lines=lines))
+        self._journal.write(Pace.KIND, encode(Pace(looks=len(looks), ranks=tuple(ranks))))
         self._ranks, self._beats, self._rest = {}, 0, self._rest[1:]

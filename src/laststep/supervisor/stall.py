@@ -8,20 +8,28 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
-from laststep.analysis.stacks import LONG_ENOUGH, Look, Thread, kind_of_wait
+from laststep.analysis.stacks import LONG_ENOUGH, SnapshotView, ThreadView, kind_of_wait
 from laststep.record.claim import claimant
+from laststep.record.decode import encode
 from laststep.record.event import Event
+from laststep.record.events.shared import Frame
+from laststep.record.events.stacks import Peer, Snapshot, Stall
+from laststep.record.events.supervisor import MovingAgain, SignalReceived
+from laststep.record.events.training import FitStart, LoopSeen, Setup
 from laststep.record.follow import Follower, Live
 from laststep.record.journal import JournalWriter, read_recorders
+from laststep.record.place import Place
+from laststep.record.sample import GpuState
 from laststep.recorder.guard import attempt
 from laststep.supervisor import cores, host
-from laststep.supervisor.feeding import Feeding
-from laststep.supervisor.ranks import Pace, on_this_machine
-from laststep.supervisor.snapshot import take_look
+from laststep.supervisor.feeding import FeedingWatcher
+from laststep.supervisor.ranks import PaceWatcher, on_this_machine
+from laststep.supervisor.snapshot import take_snapshot
 from laststep.supervisor.stacks import by_spy
 
 EVERY = 1.0
@@ -42,7 +50,17 @@ WINDOW = 6  # polls over which use is measured
 GRACE = 10.0  # seconds between SIGTERM and SIGKILL
 
 
-class Stalls:
+E = TypeVar("E", bound=Event)
+
+
+class Use(NamedTuple):
+    """Of a process so far."""
+
+    cpu: float  # processor seconds
+    io: float  # bytes read and written
+
+
+class StallWatcher:
     """A daemon thread beside the watcher: it polls a few bytes a second and looks closer only when nothing moves."""
 
     def __init__(
@@ -51,7 +69,7 @@ class Stalls:
         folder: Path,
         journal: JournalWriter,
         tree: Callable[[], list[int]],
-        cards: Callable[[], list[dict[str, Any]]],
+        cards: Callable[[], Sequence[GpuState]],
         tell: Callable[[], None],
         action: str = "warn",
         after: float = 0.0,
@@ -65,9 +83,9 @@ class Stalls:
         self._action = action
         self._after = after
         self._follower = Follower(folder)
-        self._feeding = Feeding(journal)
-        self._pace = Pace(journal, self._workers)
-        self._use: deque[tuple[float, dict[int, tuple[float, float]]]] = deque(maxlen=WINDOW)
+        self._feeding = FeedingWatcher(journal)
+        self._pace = PaceWatcher(journal, self._workers)
+        self._use: deque[tuple[float, dict[int, Use]]] = deque(maxlen=WINDOW)
         self._slowest: dict[str, float] = {}
         self._token: Any = None
         self._key = ""
@@ -125,120 +143,133 @@ class Stalls:
         if key in ("step", "loop") and _steps_here(live) >= FEW_STEPS:
             self._slowest.setdefault(key, 0.0)  # they came faster than we look
         if self._stuck:
-            self._journal.write("moving-again", {"after": round(waited, 1), "phase": self._key})
+            self._write(MovingAgain(after=round(waited, 1), phase=self._key))
         self._token, self._key, self._moved, self._stuck = token, key, now, False
         self._slept, self._waits = False, None
         self._next_look = self._after or max(FLOOR, TIMES * self._slowest.get(key, 0.0))
 
+    def _write(self, event: Event) -> None:
+        self._journal.write(event.KIND, encode(event))
+
     def _look(self, live: Live, key: str) -> None:
         recorded = claimant(str(self._folder)) or self._pid
         used = self._used()
-        quiet = len(self._use) == WINDOW and used["cpu"] < QUIET
-        told = take_look(recorded, self._tree(), self._folder if quiet else None)
+        quiet = len(self._use) == WINDOW and used.cpu < QUIET
+        snapshot = take_snapshot(recorded, self._tree(), self._folder if quiet else None)
         self._looked = time.monotonic() - self._polled
         if self._stop.is_set() or _token(self._follower.read()) != self._token:
             return  # it has ended, or moved while we looked
-        if told["state"] == "T":
+        if snapshot.state == "T":
             self._moved = time.monotonic()  # somebody stopped it: that is no normal to learn from
-            self._journal.write("look", told | {"phase": key, "seconds": 0.0})
+            self._write(replace(snapshot, phase=key, seconds=0.0))
             return
         seconds = time.monotonic() - self._moved
-        told |= {
-            "phase": key,
-            "seconds": round(seconds, 1),
-            "slowest": self._slowest.get(key),
-            "step": live.beat.step if live.beat else 0,
-            "waiting": live.beat.waiting if live.beat else 0.0,
-            "beat_age": round(time.time() - live.beat.time, 1) if live.beat else None,
-            "peers": self._peers(recorded),
-            "gpu_busy": self._gpu_busy(),
-            "lost": self._lost(told, seconds),
-        } | used
-        look = Look(told)
-        if look.is_ours:
+        view = SnapshotView(
+            replace(
+                snapshot,
+                phase=key,
+                seconds=round(seconds, 1),
+                slowest=self._slowest.get(key),
+                step=live.beat.step if live.beat else 0,
+                waiting=live.beat.waiting if live.beat else 0.0,
+                beat_age=round(time.time() - live.beat.time, 1) if live.beat else None,
+                peers=self._peers(recorded),
+                gpu_busy=self._gpu_busy(),
+                lost=self._lost(snapshot, seconds),
+                cpu=round(used.cpu, 3),
+                io=round(used.io),
+            )
+        )
+        self._judge(view, key, seconds)
+
+    def _judge(self, view: SnapshotView, key: str, seconds: float) -> None:
+        """Whether that is stuck, and when to look again."""
+        if view.is_ours:
             self._moved = time.monotonic()  # that time is ours
             self._waits = None
-            self._journal.write("look", told | {"ours": True})
+            self._write(replace(view.snapshot, ours=True))
             return
-        wakes = look.blocked.wakes
+        wakes = view.blocked.wakes
         if not self._after and not self._slept and wakes is not None and wakes < LONG_SLEEP:
             self._slept = True  # on purpose, and it will be over: then one sees
-            self._journal.write("look", told)
+            self._write(view.snapshot)
             self._next_look = seconds + max(wakes, 0.0) + 2 * EVERY
             return
-        patience = self._patience(key, look)
-        counted = seconds if self._after else look.received
+        patience = self._patience(key, view)
+        counted = seconds if self._after else view.received
         stuck = patience is not None and counted >= patience
-        self._journal.write("stall" if stuck else "look", told)
+        self._write(Stall.of(view.snapshot) if stuck else view.snapshot)
         self._next_look = _next(seconds, patience and patience * seconds / max(counted, 0.01))
         if stuck:
             self._stuck = True
             self._act()
 
-    def _lost(self, told: dict[str, Any], seconds: float) -> float:
+    def _lost(self, snapshot: Snapshot, seconds: float) -> float:
         """The part of this time in which the program was ready to run and had no core."""
-        ours = {int(thread["tid"]) for thread in told["threads"] if thread.get("tid") and Thread(thread).ours}
+        ours = {thread.tid for thread in snapshot.threads if thread.tid and ThreadView(thread).ours}
         return round(cores.lost(self._waits, cores.waits_of(self._tree()), seconds, ours), 1)
 
-    def _workers(self) -> list[str]:
-        setup = self._last_told("setup")
-        return list(setup.get("workers") or []) if setup is not None else []
+    def _workers(self) -> tuple[str, ...]:
+        setup = self._last_recorded(Setup)
+        return setup.workers if setup is not None else ()
 
-    def _peers(self, own: int) -> list[dict[str, Any]]:
+    def _peers(self, own: int) -> tuple[Peer, ...]:
         """The other ranks of this training that run on this machine, and where they stand."""
         others = {rank: pid for rank, pid in on_this_machine(self._workers()).items() if pid != own}
-        return [{"rank": rank, "pid": pid, "threads": by_spy(pid)[0]} for rank, pid in others.items()]
+        return tuple(Peer(rank=rank, pid=pid, threads=by_spy(pid)[0]) for rank, pid in others.items())
 
-    def _patience(self, key: str, look: Look) -> float | None:
+    def _patience(self, key: str, view: SnapshotView) -> float | None:
         """After how many seconds without a move this is stuck; None: it may take as long as it takes."""
-        if not look.threads or look.awaits_a_person:
+        if not view.threads or view.awaits_a_person:
             return None  # nobody can see inside, or somebody is asked
         if self._after:
             return self._after
-        if key == "" or not self._goes_on(key, look):
+        if key == "" or not self._goes_on(key, view):
             return None
         normal = self._slowest.get(key)
-        if look.idle:
-            blind = not any(thread.call for thread in look.threads if thread.place)
+        if view.idle:
+            blind = not any(thread.call for thread in view.threads if thread.place)
             # The first time of a phase nobody knows what is normal: it depends on what it is in.
-            first = max(LONG_ENOUGH.values()) if blind else LONG_ENOUGH[_in_what(look)]
+            first = max(LONG_ENOUGH.values()) if blind else LONG_ENOUGH[_in_what(view)]
             return max(first if blind or normal is None else FLOOR, TIMES * (normal or 0.0))
-        if normal is None or look.doing in ("trace", "execute") or look.data.get("moves"):
+        if normal is None or view.doing in ("trace", "execute") or view.snapshot.moves:
             return None
-        age = float(look.data.get("beat_age") or 0.0)
-        frozen = age * (look.received / look.seconds if look.seconds else 1.0) > FROZEN
+        age = view.snapshot.beat_age or 0.0
+        frozen = age * (view.received / view.seconds if view.seconds else 1.0) > FROZEN
         return max(FROZEN_FLOOR if frozen else BUSY_FLOOR, TIMES * normal)
 
-    def _goes_on(self, key: str, look: Look) -> bool:
+    def _goes_on(self, key: str, view: SnapshotView) -> bool:
         """Whether training is meant to go on: fit is on a stack, or the main thread stands in the loop around it."""
         if key not in ("loop", "between", "start"):
-            return key in ("trace", "save") or any(thread.has(*KERAS) for thread in look.threads)
-        if key == "between" and look.main.waits_for in ("queue", "event", "pipe", ""):
+            return key in ("trace", "save") or any(thread.has(*KERAS) for thread in view.threads)
+        if key == "between" and view.main.waits_for in ("queue", "event", "pipe", ""):
             # Between two fits a program may well wait for work; not for a lock, a file or a child.
-            return look.main.call == "open" and self._still_in_loop(look)
-        return self._still_in_loop(look)
+            return view.main.call == "open" and self._still_in_loop(view)
+        return self._still_in_loop(view)
 
     def _gpu_busy(self) -> int:
-        return max((int(card.get("busy") or 0) for card in self._cards()), default=0)
+        return max((card.busy or 0 for card in self._cards()), default=0)
 
-    def _still_in_loop(self, look: Look) -> bool:
+    def _still_in_loop(self, view: SnapshotView) -> bool:
         """A hand-written loop has no end that we are told of: the main thread must stand in its lines."""
-        places = [self._last_told("loop"), self._last_told("fit")]
-        wheres = [where for event in places if event is not None for where in event.get("stack") or []]
-        return any(in_loop(where, look.main.frames) for where in wheres)
+        loop, fit = self._last_recorded(LoopSeen), self._last_recorded(FitStart)
+        lines = [*(loop.stack if loop is not None else ()), *(fit.stack if fit is not None else ())]
+        return any(in_loop(line, view.main.frames) for line in lines)
 
-    def _last_told(self, kind: str) -> Event | None:
+    def _last_recorded(self, kind: type[E]) -> E | None:
         """The last event of a kind from inside; the steps need not be read for it."""
-        told = (event for event in read_recorders(self._folder) if event.kind == kind)
-        return max(told, key=lambda event: event.time, default=None)
+        recorded = (event for event in read_recorders(self._folder) if isinstance(event, kind))
+        return max(recorded, key=lambda event: event.time, default=None)
 
-    def _used(self) -> dict[str, float]:
+    def _used(self) -> Use:
+        """Cores, and bytes per second."""
         if len(self._use) < 2:
-            return {"cpu": 1.0, "io": 0.0}  # not known: not idle
+            return Use(1.0, 0.0)  # not known: not idle
         (t0, before), (t1, after) = self._use[0], self._use[-1]
         both = [pid for pid in after if pid in before]  # a child that is new brings its whole past
-        cpu, io = (sum(after[pid][what] - before[pid][what] for pid in both) / (t1 - t0) for what in (0, 1))
-        return {"cpu": round(cpu, 3), "io": round(io)}
+        cpu = sum(after[pid].cpu - before[pid].cpu for pid in both)
+        io = sum(after[pid].io - before[pid].io for pid in both)
+        return Use(cpu / (t1 - t0), io / (t1 - t0))
 
     def _act(self) -> None:
         attempt(self._tell)
@@ -248,7 +279,7 @@ class Stalls:
     def _end(self) -> None:
         self.stopped = True
         for number, wait in ((signal.SIGTERM, GRACE), (signal.SIGKILL, 0.0)):
-            self._journal.write("signal", {"signal": number.name, "by": "laststep", "to_group": False})
+            self._write(SignalReceived(signal=number.name, by="laststep"))
             try:
                 os.kill(self._pid, number)
             except ProcessLookupError:
@@ -279,25 +310,25 @@ def _steps_here(live: Live) -> int:
     return (live.beat.step if live.beat else 0) - (live.now.number if live.now else 0)
 
 
-def in_loop(where: dict[str, Any], frames: list[dict[str, Any]]) -> bool:
+def in_loop(where: Place, frames: Sequence[Frame]) -> bool:
     """Whether one of these frames stands in the loop that encloses the line; a loop nobody can read is none."""
-    lines = [frame["line"] for frame in frames if frame.get("file") == where.get("file") and frame.get("line")]
+    lines = [frame.line for frame in frames if frame.file == where.file and frame.line]
     try:
-        tree = ast.parse(Path(str(where.get("file"))).read_bytes())
+        tree = ast.parse(Path(where.file).read_bytes())
     except (OSError, ValueError, SyntaxError):
         return False
     for node in ast.walk(tree):
-        if isinstance(node, (ast.For, ast.While)) and node.lineno <= int(where["line"]) <= (node.end_lineno or 0):
+        if isinstance(node, (ast.For, ast.While)) and node.lineno <= where.line <= (node.end_lineno or 0):
             if any(node.lineno <= line <= (node.end_lineno or 0) for line in lines):
                 return True
     return False
 
 
-def _in_what(look: Look) -> str:
+def _in_what(view: SnapshotView) -> str:
     """What an idle process is in, as far as it tells how long one would wait before calling it stuck."""
-    if look.blocked.wakes is not None:
+    if view.blocked.wakes is not None:
         return ""  # for so long that nobody means it
-    return kind_of_wait({thread.call for thread in look.threads if thread.place and not thread.ours})
+    return kind_of_wait({thread.call for thread in view.threads if thread.place and not thread.ours})
 
 
 def _next(seconds: float, patience: float | None) -> float:
@@ -305,6 +336,5 @@ def _next(seconds: float, patience: float | None) -> float:
     return min(planned, patience) if patience is not None and patience > seconds else planned
 
 
-def _use(pid: int) -> tuple[float, float]:
-    """(processor seconds, bytes read and written) of a process so far."""
-    return host.cpu_seconds(pid) or 0.0, host.moved_bytes(pid)
+def _use(pid: int) -> Use:
+    return Use(host.cpu_seconds(pid) or 0.0, host.moved_bytes(pid))

@@ -7,9 +7,10 @@ import pwd
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from laststep.record.claim import claimant, start_time
+from laststep.record.events.stacks import FileGroup, OpenFiles
+from laststep.record.events.supervisor import Launch
 from laststep.record.folder import HOME_NAME, is_run, user_data_directory
 from laststep.record.redact import environment_worth_keeping, hide_secrets
 from laststep.supervisor import host
@@ -96,17 +97,17 @@ def _listed(folder: str) -> list[str]:
         return []
 
 
-def why_not(pid: int, told: str) -> str:
+def why_not(pid: int, because: str) -> str:
     """Why the stacks of this process can't be read, and what to do."""
-    if "not installed" in told:
+    if "not installed" in because:
         return "py-spy is needed to look into a process: pip install py-spy"
-    if not _may_look(pid) or "ermission" in told:
+    if not _may_look(pid) or "ermission" in because:
         return _not_permitted(pid)
     if not is_python(pid):
         python = [child for child in host.descendants(pid)[1:] if is_python(child)]
         here = "; ".join(f"its child {child} is: laststep attach {child}" for child in python[:3])
         return f"process {pid} ({host.who(pid)}) is not a Python process" + (f"; {here}" if here else "")
-    return f"the stacks of process {pid} could not be read ({told.removeprefix('py-spy: ').removeprefix('Error: ')})"
+    return f"the stacks of process {pid} could not be read ({because.removeprefix('py-spy: ').removeprefix('Error: ')})"
 
 
 def can_be_read(pid: int) -> bool:
@@ -186,16 +187,16 @@ def _maps(pid: int) -> str:
         return ""
 
 
-def launch_of(pid: int) -> dict[str, Any]:
+def launch_of(pid: int) -> Launch:
     """What a supervisor would have written at its start."""
-    return {
-        "command": hide_secrets(_words(pid, "cmdline")),
-        "cwd": _link(pid, "cwd"),
-        "host": os.uname().nodename,
-        "environment": environment_worth_keeping(
-            {name: value for name, _, value in (word.partition("=") for word in _words(pid, "environ"))}
-        ),
-    }
+    variables = {name: value for name, _, value in (word.partition("=") for word in _words(pid, "environ"))}
+    return Launch(
+        time=began(pid),
+        command=tuple(hide_secrets(_words(pid, "cmdline"))),
+        cwd=_link(pid, "cwd"),
+        host=os.uname().nodename,
+        environment=environment_worth_keeping(variables),
+    )
 
 
 def _words(pid: int, name: str) -> list[str]:
@@ -215,22 +216,22 @@ def began(pid: int) -> float:
         return 0.0
 
 
-def files_of(pid: int) -> dict[str, Any]:
-    """How many files are open, of how many, and where most of them are."""
+def files_of(pid: int) -> OpenFiles | None:
+    """How many files are open, of how many, and where most of them are; None where that cannot be read."""
     links = [_link(pid, f"fd/{name}") for name in _listed(f"/proc/{pid}/fd")]
     if not links:
-        return {}
+        return None
     groups = Counter(_kind(link) for link in links if link)
     try:
         limits = Path(f"/proc/{pid}/limits").read_text()
     except OSError:
         limits = ""
     most = re.search(r"^Max open files\s+(\d+)", limits, re.MULTILINE)
-    return {
-        "count": len(links),
-        "limit": int(most[1]) if most else None,
-        "groups": [{"what": what, "count": count} for what, count in groups.most_common(MOST_GROUPS)],
-    }
+    return OpenFiles(
+        count=len(links),
+        limit=int(most[1]) if most else None,
+        groups=tuple(FileGroup(what=what, count=count) for what, count in groups.most_common(MOST_GROUPS)),
+    )
 
 
 def holds(pid: int, beginning: str) -> bool:

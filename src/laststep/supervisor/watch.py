@@ -8,8 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from laststep.record.decode import decode, encode
 from laststep.record.folder import SAMPLES
 from laststep.record.follow import Follower
+from laststep.record.sample import GpuState, Sample, decode_sample
 from laststep.record.samples import SampleWriter
 from laststep.recorder.guard import attempt
 from laststep.supervisor import cgroup, host
@@ -22,6 +24,7 @@ SHORT = 0.75  # of the limit
 TREE_EVERY = 5.0
 SHARE_EVERY = 20.0
 DISK_EVERY = 5.0
+MOST_DISKS = 8
 MOST_SHARE_SECONDS = 0.05  # asking for a share that takes longer than this is not asked again
 
 
@@ -40,13 +43,13 @@ class Watcher:
         self._others = Others()
         self._stop = threading.Event()
         self.tree = [pid]
-        self.cards: list[dict[str, Any]] = []  # GPUs, as last read
+        self.cards: tuple[GpuState, ...] = ()  # GPUs, as last read
         self._groups: list[Path] = []
         self._next_tree = self._next_disk = 0.0
         self._next_share = time.monotonic() + 3.0
         self._last_cpu: tuple[float, float] | None = None
-        self.last: dict[str, Any] = {}
-        self.at_sample: list[Callable[[dict[str, Any]], None]] = []  # who else looks at each sample
+        self.disks: list[str] = []  # the folders whose disks were last measured
+        self.at_sample: list[Callable[[dict[str, Any]], None]] = []  # who else is given each sample
         self.name = ""  # of the program, which may have replaced itself by another (exec)
         self._thread = threading.Thread(target=self._watch, name="laststep-watch", daemon=True)
 
@@ -61,9 +64,9 @@ class Watcher:
         while not self._stop.is_set():
             sample = self.sample()
             self._samples.write(sample)
-            for look in self.at_sample:
-                attempt(look, sample)
-            self._stop.wait(EVERY_WHEN_SHORT if _is_short(sample) else EVERY)
+            for see in self.at_sample:
+                attempt(see, sample)
+            self._stop.wait(EVERY_WHEN_SHORT if is_short(decode_sample(sample)) else EVERY)
 
     def sample(self) -> dict[str, Any]:
         now = time.monotonic()
@@ -86,7 +89,6 @@ class Watcher:
         if group:
             sample["group"] = group
         self._add_rare(sample, now)
-        self.last = sample
         return sample
 
     def _cpu(self, now: float) -> float | None:
@@ -111,13 +113,15 @@ class Watcher:
             sample["files"], sample["threads"] = host.open_files(self.pid), host.threads(self.pid)
             sample["faults"] = host.major_faults(self.pid)
             sample["queue"] = host.queueing(self.pid)
-            sample["others"] = self._others.see(now, self.pid, self.tree)
-            self._folders |= set(list(host.folders_written_to(self.pid))[:8])
-            disks = [host.disk(folder) for folder in sorted(self._folders)[:8]]
-            sample["disks"] = [entry for entry in disks if entry]
+            sample["others"] = encode(self._others.see(now, self.pid, self.tree))
+            self._folders |= set(list(host.folders_written_to(self.pid))[:MOST_DISKS])
+            disks = {folder: host.disk(folder) for folder in sorted(self._folders)[:MOST_DISKS]}
+            self.disks = [folder for folder, disk in disks.items() if disk]
+            sample["disks"] = [disk for disk in disks.values() if disk]
             gpus = self._gpus.read()
             if gpus:
-                sample["gpus"] = self.cards = gpus
+                sample["gpus"] = gpus
+                self.cards = tuple(decode(GpuState, gpu) for gpu in gpus)
 
 
 def measure(pid: int, tree: list[int]) -> dict[str, Any]:
@@ -133,9 +137,9 @@ def measure(pid: int, tree: list[int]) -> dict[str, Any]:
     }
 
 
-def _is_short(sample: dict[str, Any]) -> bool:
-    group = sample.get("group") or {}
-    if group.get("limit") and group.get("used", 0) > SHORT * group["limit"]:
+def is_short(sample: Sample) -> bool:
+    """Whether memory gets short, in the control group or on the machine."""
+    group, machine = sample.group, sample.host
+    if group is not None and group.limit and group.used > SHORT * group.limit:
         return True
-    machine = sample["host"]
-    return bool(machine.get("total")) and machine.get("available", 0) < (1 - SHORT) * machine["total"]
+    return machine.total > 0 and (machine.available or 0) < (1 - SHORT) * machine.total

@@ -17,6 +17,7 @@ class Log(Event):
     """Nothing was recorded but what was printed: the file, its size, how many runs it holds."""
 
     KIND: ClassVar[str] = "log"
+    SPARSE: ClassVar[tuple[str, ...]] = ("is_reversed",)
 
     file: str = ""
     lines: int = 0

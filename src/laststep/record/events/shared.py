@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from laststep.record.decode import Scalar, key
-from laststep.record.place import Place, is_users_path
+from laststep.record.paths import is_users_path
+from laststep.record.place import Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
     """One frame of a Python stack."""
+
+    SPARSE: ClassVar[tuple[str, ...]] = ("line", "text", "is_users", "generator", "counters")
 
     file: str = ""
     line: int = 0  # 0 where the interpreter did not know it

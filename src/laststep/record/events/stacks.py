@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import ClassVar
 
 from laststep.record.event import Event
@@ -15,6 +15,8 @@ from laststep.record.sample import HostMemory, Pressure
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """A thread or process as the kernel sees it: its state, and the system call that it is blocked in."""
+
+    SPARSE: ClassVar[tuple[str, ...]] = ("state", "call", "on", "wakes")
 
     name: str = ""
     state: str = ""  # the kernel's letter: R, S, D, T …; "" where it could not be read
@@ -91,6 +93,10 @@ class Stall(Snapshot):
     """A snapshot of a run that is stuck: it has not moved for longer than is normal in this phase."""
 
     KIND: ClassVar[str] = "stall"
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> Stall:
+        return cls(**{each.name: getattr(snapshot, each.name) for each in fields(snapshot)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,6 +80,7 @@ class ProcessEnd(Event):
     """The process ended: its exit code, or the signal that killed it."""
 
     KIND: ClassVar[str] = "end"
+    SPARSE: ClassVar[tuple[str, ...]] = ("at_line", "text")
 
     code: int | None = None  # None where a signal killed it, or where it is not known
     signal: str | None = None  # as in SIGKILL

@@ -5,8 +5,9 @@ from __future__ import annotations
 from laststep import text as words
 from laststep.analysis.finding import Confidence, Finding, Remedy, no
 from laststep.analysis.progress import fit_place, progress
-from laststep.analysis.stacks import Thread
+from laststep.analysis.stacks import ThreadView
 from laststep.analysis.stall import DEATHS, SEEN, never_stuck, since, standing, stuck, used
+from laststep.record.events.stacks import ThreadStack
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -30,21 +31,20 @@ def callback_blocked(run: Run) -> Answer:
     Not to be confused with
         callback-raised (the callback failed), deadlocked (it waits for a thread that waits for it).
     """
-    found = stuck(run, "callback-blocked")
-    if found is None:
+    view = stuck(run, "callback-blocked")
+    if view is None:
         return no(never_stuck(run))
-    event, look = found
-    inside = look.main.callback or look.main
+    inside = view.main.callback or view.main
     place = inside.place
     who = _name(inside)
-    told = Thread({"frames": inside.frames, "call": look.main.call, "on": look.main.on})
+    blocked = ThreadView(ThreadStack(frames=inside.frames, call=view.main.call, on=view.main.on))
     return Finding(
         cause=f"Training waits for {who}, which does not come back" + (f": {words.place(place)}." if place else "."),
         confidence=Confidence.LIKELY,
         evidence=(
-            since(event, look),
-            standing(event, told, "the main thread, inside it,"),
-            used(event, look),
+            since(view),
+            standing(view, blocked, "the main thread, inside it,"),
+            used(view),
             progress(run),
         ),
         remedies=(
@@ -54,9 +54,8 @@ def callback_blocked(run: Run) -> Answer:
     )
 
 
-def _name(inside: Thread) -> str:
+def _name(inside: ThreadView) -> str:
     """The hook that Keras called, and the callback's own file where it is one of Keras's."""
     outer = inside.frames[-1]
-    file = str(outer.get("file")).rpartition("/")[2].removesuffix(".py")
-    hook = str(outer.get("function"))
-    return f"the callback's {hook}" if inside.place else f"Keras's callback {file} ({hook})"
+    file = outer.file.rpartition("/")[2].removesuffix(".py")
+    return f"the callback's {outer.function}" if inside.place else f"Keras's callback {file} ({outer.function})"

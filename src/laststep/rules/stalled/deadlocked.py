@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep import text as words
 from laststep.analysis.finding import Confidence, Finding, Remedy, no
 from laststep.analysis.progress import progress
-from laststep.analysis.stacks import Thread
+from laststep.analysis.stacks import ThreadView
 from laststep.analysis.stall import DEATHS, SEEN, deadlock, never_stuck, since, standing, stuck, used
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -32,22 +32,21 @@ def deadlocked(run: Run) -> Answer:
         input-blocked (one side waits for data, the other side is dead or outside), python-blocked (the main thread
         waits for something that is no thread).
     """
-    found = stuck(run, "deadlocked")
-    if found is None:
+    view = stuck(run, "deadlocked")
+    if view is None:
         return no(never_stuck(run))
-    event, look = found
-    who = deadlock(look)
-    stacks = tuple(standing(event, thread, name if name != "MainThread" else "the main thread") for name, thread in who)
+    who = deadlock(view)
+    stacks = tuple(standing(view, thread, name if name != "MainThread" else "the main thread") for name, thread in who)
     return Finding(
         cause=_cause(who),
         confidence=Confidence.LIKELY,
-        evidence=(since(event, look), *stacks, used(event, look), progress(run)),
+        evidence=(since(view), *stacks, used(view), progress(run)),
         remedies=(_remedy(who),),
         where=who[0][1].place,
     )
 
 
-def _cause(who: list[tuple[str, Thread]]) -> str:
+def _cause(who: list[tuple[str, ThreadView]]) -> str:
     places = " and ".join(words.place(thread.place) for _, thread in who[:2] if thread.place)
     if len(who) == 1:
         return f"The main thread waits at {places} for what nobody is left to give."
@@ -57,7 +56,7 @@ def _cause(who: list[tuple[str, Thread]]) -> str:
     return f"Threads wait for each other: {places}."
 
 
-def _remedy(who: list[tuple[str, Thread]]) -> Remedy:
+def _remedy(who: list[tuple[str, ThreadView]]) -> Remedy:
     if who[-1][1].call == "write":
         return Remedy("Read the child's output while you wait: process.communicate()", None, who[0][1].place, safe=True)
     if "child" in who[-1][0]:

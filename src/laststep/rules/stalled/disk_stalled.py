@@ -5,8 +5,9 @@ from __future__ import annotations
 from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.progress import fit_place, progress
-from laststep.analysis.stacks import Thread
 from laststep.analysis.stall import DEATHS, SEEN, never_stuck, on_disk, since, stuck, used
+from laststep.record.events.shared import users_line
+from laststep.record.events.stacks import ThreadStack
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -30,20 +31,20 @@ def disk_stalled(run: Run) -> Answer:
     Not to be confused with
         input-blocked (the program's own code waits), disk-full (writes fail, they do not hang).
     """
-    found = stuck(run, "disk-stalled")
-    if found is None:
+    view = stuck(run, "disk-stalled")
+    if view is None:
         return no(never_stuck(run))
-    event, look = found
-    told = on_disk(look) or {}
-    on = str(told.get("on") or "")
-    place = Thread(told).place or look.blocked.place
-    pressure = float((event.get("pressure") or {}).get("io") or 0.0)
-    held = Evidence(f"a thread is held in the kernel (state D){f', at {on}' if on else ''}", (event,))
-    waited = Evidence(f"{pressure:.0f} % of the time somebody on this machine waited for a disk", (event,))
+    task, stall = on_disk(view), view.snapshot
+    on = task.on if task is not None else ""
+    place = (users_line(task.frames) if isinstance(task, ThreadStack) else None) or view.blocked.place
+    held = Evidence(f"a thread is held in the kernel (state D){f', at {on}' if on else ''}", (stall,))
+    waited = Evidence(
+        f"{stall.pressure.io or 0.0:.0f} % of the time somebody on this machine waited for a disk", (stall,)
+    )
     return Finding(
         cause=f"The program waits for a file system that does not answer{f': {on}' if on else ''}.",
         confidence=Confidence.LIKELY,
-        evidence=(since(event, look), held, waited, used(event, look), progress(run)),
+        evidence=(since(view), held, waited, used(view), progress(run)),
         remedies=(Remedy(f"See whether the file system answers: ls {on or words.place(place)}"),),
         where=place or fit_place(run),
     )

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, RuledOut, cannot, measured, no
 from laststep.analysis.progress import fit_place
 from laststep.logs.harmless import SKIPPED_GPU
 from laststep.logs.read import parsed_console
+from laststep.record.events.process import Build, Versions
+from laststep.record.events.supervisor import Launch, Limits
+from laststep.record.events.training import Setup
 from laststep.record.run import Run
+from laststep.record.sample import GpuState, Sample
 from laststep.rules.rule import Answer, rule
 
 SECONDS, STEPS = 20.0, 20
@@ -65,33 +70,27 @@ def gpu_unused(run: Run) -> Answer:
     """
     if run.is_log:
         return _of_log(run)
-    limits = run.first("limits")
-    cards = [card for card in (limits.get("gpus") or []) if not card.get("error")] if limits else []
+    limits, launch, setup = run.first(Limits), run.first(Launch), run.last(Setup)
+    cards = [card for card in limits.gpus if not card.error] if limits else []
     if limits is None or not cards:
         return no("there is no GPU that the driver reports")
-    began = run.first("run")
-    hidden = (began.get("environment") or {}).get("CUDA_VISIBLE_DEVICES") if began else None
+    hidden = launch.environment.get("CUDA_VISIBLE_DEVICES") if launch else None
     if hidden in HIDDEN:
         return no(f"CUDA_VISIBLE_DEVICES is {hidden!r}: the GPU is hidden on purpose")
-    first = run.steps[0].time if run.steps else 0.0
-    seen = [sample for sample in run.samples if sample.get("gpus") and first and sample["t"] >= first]
-    if len(run.steps) < STEPS or len(seen) < 2 or seen[-1]["t"] - seen[0]["t"] < SECONDS:
+    samples = _while_training(run)
+    seconds = samples[-1].time - samples[0].time if samples else 0.0
+    if len(run.steps) < STEPS or len(samples) < 2 or seconds < SECONDS:
         return cannot("too few steps to tell whether the GPU is used")
-    busy = max(int(card.get("busy") or 0) for sample in seen for card in sample["gpus"])
-    before = sum(int(card.get("used") or 0) for card in cards)
-    grew = max(sum(int(card.get("used") or 0) for card in sample["gpus"]) for sample in seen) - before
-    setup = run.last("setup")
-    if busy > BUSY or grew > HELD or (setup is not None and (setup.get("gpus") or 0) > 0):
+    busy = max(card.busy or 0 for sample in samples for card in sample.gpus)
+    grew = max(_memory_used(sample.gpus) for sample in samples) - _memory_used(cards)
+    if busy > BUSY or grew > HELD or (setup is not None and (setup.gpus or 0) > 0):
         return measured(f"a GPU was in use ({busy} % busy at most)")
-    span = words.span(seen[-1]["t"] - seen[0]["t"])
+    reported = f"the driver reports {words.count(len(cards), 'GPU')}"
     evidence = [
-        Evidence(
-            f"the driver reports {words.count(len(cards), 'GPU')}, {busy} % busy at most over {span} of training",
-            (limits,),
-        ),
+        Evidence(f"{reported}, {busy} % busy at most over {words.span(seconds)} of training", (limits,)),
         Evidence(f"memory in use on it grew by {words.size(max(0, grew))}"),
     ]
-    if setup is not None and setup.get("gpus") == 0:
+    if setup is not None and setup.gpus == 0:
         evidence.append(Evidence("TensorFlow sees no GPU", (setup,)))
     line, why, remedy = _reason(run)
     if line:
@@ -105,14 +104,24 @@ def gpu_unused(run: Run) -> Answer:
     )
 
 
+def _while_training(run: Run) -> list[Sample]:
+    """The samples since the first step in which GPUs were read."""
+    first = run.steps[0].time if run.steps else 0.0
+    return [sample for sample in run.samples if sample.gpus and first and sample.time >= first]
+
+
+def _memory_used(cards: Iterable[GpuState]) -> int:
+    return sum(card.used or 0 for card in cards)
+
+
 def _reason(run: Run) -> tuple[str, str, Remedy]:
     """The line that says why the card is left alone, what it means, what to do."""
     for pattern, why, remedy in REASONS:
         line = next((line for line in parsed_console(run).lines if pattern.search(line.text)), None)
         if line is not None:
             return line.text.strip(), why + (_missing(run) if pattern is SKIPPED_GPU else ""), remedy
-    build = run.last("build")
-    if build is not None and build.get("with_cuda") is False:
+    build = run.last(Build)
+    if build is not None and build.with_cuda is False:
         return "", "this TensorFlow was built without CUDA", Remedy("Install the build for the GPU", INSTALL)
     return "", "", _remedy(run)
 
@@ -133,7 +142,6 @@ def _of_log(run: Run) -> Answer:
 
 
 def _remedy(run: Run) -> Remedy:
-    libraries = {name for event in run.all("versions") for name in event.raw}
-    if "tensorflow" in libraries:
+    if any(versions.tensorflow for versions in run.all(Versions)):
         return Remedy("Install the build for the GPU and see what is printed at the start", INSTALL)
     return Remedy("Let the framework see the card: its build for the GPU, JAX_PLATFORMS, CUDA_VISIBLE_DEVICES")

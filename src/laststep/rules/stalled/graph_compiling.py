@@ -5,8 +5,8 @@ from __future__ import annotations
 from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.progress import fit_place
-from laststep.analysis.stacks import Look
-from laststep.analysis.stall import DEATHS, SEEN, last_look, used
+from laststep.analysis.stacks import SnapshotView
+from laststep.analysis.stall import DEATHS, SEEN, last_snapshot, used
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -32,24 +32,23 @@ def graph_compiling(run: Run) -> Answer:
         TensorFlow then asks its allocator again every 10 s, for minutes, and prints nothing, while neither processor
         nor card works. With jit_compile=False it fails at once, and says what it lacks.
     """
-    found = last_look(run)
-    if found is None:
+    view = last_snapshot(run)
+    if view is None:
         return no("no step is being traced or compiled now")
-    event, look = found
-    first = look.phase in ("first step", "trace", "")
-    compiling = first and look.doing == "execute" and not look.idle and not look.waiting
-    if look.doing != "trace" and not compiling:
+    first = view.phase in ("first step", "trace", "")
+    compiling = first and view.doing == "execute" and not view.idle and not view.waiting
+    if view.doing != "trace" and not compiling:
         return no("it was looked at while it did not move, and it did not trace or compile")
-    jit = bool(run.fit and (run.fit.began.get("model") or {}).get("jit_compile"))
+    jit = bool(run.fit and run.fit.began.jit_compile)
     what = "compiles the step" if jit else "builds or computes the first step"
-    if look.doing == "trace":
+    if view.doing == "trace":
         what = "traces the model"
-    lasted = words.span(look.seconds)
-    lasted = f"at least {lasted}" if event.get("watched") else f"{lasted} so far"
+    lasted = words.span(view.seconds)
+    lasted = f"at least {lasted}" if view.snapshot.watched else f"{lasted} so far"
     return Finding(
         cause=f"TensorFlow {what}: slow, not stuck ({lasted}).",
-        confidence=Confidence.LIKELY if look.doing == "trace" or jit else Confidence.POSSIBLE,
-        evidence=(Evidence(_stack(look), (event,)), used(event, look)),
+        confidence=Confidence.LIKELY if view.doing == "trace" or jit else Confidence.POSSIBLE,
+        evidence=(Evidence(_stack(view), (view.snapshot,)), used(view)),
         remedies=(Remedy("Wait: it ends by itself"), *_without_xla(jit)),
         where=fit_place(run),
     )
@@ -59,7 +58,7 @@ def _without_xla(jit: bool) -> tuple[Remedy, ...]:
     return (Remedy("Or compile without XLA", "jit_compile=False"),) if jit else ()
 
 
-def _stack(look: Look) -> str:
-    if look.doing == "trace":
+def _stack(view: SnapshotView) -> str:
+    if view.doing == "trace":
         return "the main thread is inside TensorFlow's tracing"
     return "the main thread is inside TensorFlow's call of the first step, which does not wait for data"

@@ -49,7 +49,7 @@ def machine_overloaded(run: Run) -> Answer:
     if found.slower is not None and found.slower > SLOWER:
         evidence.append(Evidence(f"a step took {found.slower:.1f} times as long as in the rest of the run"))
     if stall is not None:
-        evidence = [since(*stall), *evidence, used(*stall)]
+        evidence = [since(stall), *evidence, used(stall)]
     return Finding(
         cause=f"Others use the cores: the training gets {found.share:.0%} of the processor time that it needs.",
         confidence=Confidence.LIKELY,

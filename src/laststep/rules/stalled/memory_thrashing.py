@@ -35,20 +35,19 @@ def memory_thrashing(run: Run) -> Answer:
     Not to be confused with
         host-out-of-memory (the kernel killed it), disk-stalled (the disk itself does not answer).
     """
-    found = stuck(run, "memory-thrashing")
-    if found is not None:
-        event, look = found
-        says = f"somebody waited for memory {float((event.get('pressure') or {}).get('memory') or 0):.0f} % of the time"
-        return _finding(run, (since(event, look), Evidence(says, (event,)), used(event, look)))
-    full = [sample for sample in run.samples if sample.get("faults") is not None and _is_full(sample)]
-    if len(full) < FEWEST:
+    view = stuck(run, "memory-thrashing")
+    if view is not None:
+        says = f"somebody waited for memory {view.snapshot.pressure.memory or 0.0:.0f} % of the time"
+        return _finding(run, (since(view), Evidence(says, (view.snapshot,)), used(view)))
+    full = [(sample, sample.faults) for sample in run.samples if sample.faults is not None and _is_full(sample)]
+    seconds = full[-1][0].time - full[0][0].time if full else 0.0
+    if len(full) < FEWEST or not seconds > 0:
         return no("memory was not full for long")
-    seconds = full[-1]["t"] - full[0]["t"]
-    rate = (full[-1]["faults"] - full[0]["faults"]) / seconds
-    waits = [float((sample.get("pressure") or {}).get("memory") or 0.0) for sample in full]
+    rate = (full[-1][1] - full[0][1]) / seconds
+    waits = [sample.pressure.memory or 0.0 for sample, _ in full]
     waited = sum(waits) / len(waits)
-    told = any((sample.get("pressure") or {}).get("memory") is not None for sample in full)
-    if rate < FAULTS or (waited < WAITED if told else rate < MANY_FAULTS):
+    is_measured = any(sample.pressure.memory is not None for sample, _ in full)
+    if rate < FAULTS or (waited < WAITED if is_measured else rate < MANY_FAULTS):
         return measured(f"{rate:.0f} pages a second had to be read again, somebody waited {waited:.0f} % of the time")
     says = (
         f"for {words.span(seconds)} memory was full; {rate:,.0f} times a second a page had to be read from disk again"
@@ -59,20 +58,18 @@ def memory_thrashing(run: Run) -> Answer:
 
 def _is_full(sample: Sample) -> bool:
     """The limit is reached, or swap is in use."""
-    group, machine = sample.get("group") or {}, sample.get("host") or {}
-    if group.get("limit") and group.get("used", 0) > FULL * group["limit"]:
+    group, machine = sample.group, sample.host
+    if group is not None and group.limit and group.used > FULL * group.limit:
         return True
-    swapped = machine.get("swap_total", 0) - machine.get("swap_free", 0)
-    return bool(swapped > 0.05 * machine.get("total", 1)) or machine.get("available", 1) < 0.03 * machine.get(
-        "total", 1
-    )
+    swapped = machine.swap_total - machine.swap_free > 0.05 * machine.total
+    return swapped or (machine.available is not None and machine.available < 0.03 * machine.total)
 
 
 def _finding(run: Run, evidence: tuple[Evidence, ...]) -> Finding:
-    group = next((sample["group"] for sample in reversed(run.samples) if sample.get("group")), None) or {}
-    if group.get("limit"):
-        told = f"memory in use was {words.size(group.get('used', 0))} of {words.size(group['limit'])}"
-        evidence = (*evidence, Evidence(told))
+    group = next((sample.group for sample in reversed(run.samples) if sample.group), None)
+    if group is not None and group.limit:
+        used_of = f"memory in use was {words.size(group.used)} of {words.size(group.limit)}"
+        evidence = (*evidence, Evidence(used_of))
     return Finding(
         cause="Memory is full, and the time goes into fetching the same pages from disk again and again.",
         confidence=Confidence.LIKELY,

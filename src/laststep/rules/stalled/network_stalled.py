@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from laststep.analysis.finding import Confidence, Finding, Remedy, no
 from laststep.analysis.progress import progress
-from laststep.analysis.stacks import Look
+from laststep.analysis.stacks import SnapshotView
 from laststep.analysis.stall import DEATHS, SEEN, SOCKET, never_stuck, since, stall_of, standing, used
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -28,18 +28,18 @@ def network_stalled(run: Run) -> Answer:
     Not to be confused with
         data-source-unreachable (the connection failed, with an error), peer-lost (another rank of the training).
     """
-    event = stall_of(run)
-    if event is None:
+    stall = stall_of(run)
+    if stall is None:
         return no(never_stuck(run))
-    look = Look(event.raw)
-    thread = look.blocked
-    if not thread.on.startswith(SOCKET) or not look.idle:
+    view = SnapshotView(stall)
+    thread = view.blocked
+    if not thread.on.startswith(SOCKET) or not view.idle:
         return no("it was stuck, but in no network call")
     peer = thread.on.removeprefix(SOCKET)
     return Finding(
         cause=f"The program waits for {peer}, which does not answer.",
         confidence=Confidence.LIKELY,
-        evidence=(since(event, look), standing(event, thread, "the waiting thread"), used(event, look), progress(run)),
+        evidence=(since(view), standing(view, thread, "the waiting thread"), used(view), progress(run)),
         remedies=(
             Remedy("Give the call at this line a timeout, and try again when it is over", None, thread.place, True),
         ),

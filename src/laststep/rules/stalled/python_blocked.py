@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.progress import progress
-from laststep.analysis.stacks import Look
+from laststep.analysis.stacks import SnapshotView
 from laststep.analysis.stall import DEATHS, SEEN, never_stuck, since, standing, stuck, used
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -32,33 +32,31 @@ def python_blocked(run: Run) -> Answer:
         input-blocked (it waits for a batch), callback-blocked (a Keras callback), deadlocked (another thread waits
         for this one).
     """
-    found = stuck(run, "python-blocked")
-    if found is None:
+    view = stuck(run, "python-blocked")
+    if view is None:
         return no(never_stuck(run))
-    event, look = found
-    place = look.main.place
-    frozen = float(event.get("beat_age") or 0.0) > FROZEN and not look.idle
-    evidence = [since(event, look), standing(event, look.main, "the main thread"), used(event, look), progress(run)]
+    place, age = view.main.place, view.snapshot.beat_age or 0.0
+    frozen = age > FROZEN and not view.idle
+    evidence = [since(view), standing(view, view.main, "the main thread"), used(view), progress(run)]
     if frozen:
-        age = words.span(float(event.get("beat_age")))
-        says = f"no other Python thread has run for {age}: C code holds the interpreter"
-        evidence.insert(2, Evidence(says, (event,)))
+        says = f"no other Python thread has run for {words.span(age)}: C code holds the interpreter"
+        evidence.insert(2, Evidence(says, (view.snapshot,)))
     return Finding(
-        cause=f"The program's own code does not come back to training: {words.place(place)}{_how(look, frozen)}.",
+        cause=f"The program's own code does not come back to training: {words.place(place)}{_how(view, frozen)}.",
         confidence=Confidence.LIKELY,
         evidence=tuple(evidence),
-        remedies=(Remedy(_what_to_do(look), None, place),),
+        remedies=(Remedy(_what_to_do(view), None, place),),
         where=place,
     )
 
 
-def _how(look: Look, frozen: bool) -> str:
+def _how(view: SnapshotView, frozen: bool) -> str:
     if frozen:
         return " computes inside one call and lets no other thread run"
-    return " waits" if look.idle else " computes and does not end"
+    return " waits" if view.idle else " computes and does not end"
 
 
-def _what_to_do(look: Look) -> str:
-    if look.main.call == "sleep":
+def _what_to_do(view: SnapshotView) -> str:
+    if view.main.call == "sleep":
         return "Look at what this line waits for; it sleeps until then"
-    return "Give the wait at this line a timeout" if look.idle else "Make this line end"
+    return "Give the wait at this line a timeout" if view.idle else "Make this line end"

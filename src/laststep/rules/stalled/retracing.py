@@ -7,12 +7,14 @@ from collections import defaultdict
 
 from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
-from laststep.record.event import Event
+from laststep.record.events.training import Trace
+from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
 FEWEST = 5  # traces of one function, of which a few are normal
 MOST_BETWEEN = 20  # steps between two traces of a function made anew: with more, each is used for long
+Changed = tuple[tuple[str, str, str], ...]  # argument, before, now
 SECONDS, SHARE = 2.0, 0.05  # lost, and of the time since the first of them
 
 
@@ -36,43 +38,43 @@ def retracing(run: Run) -> Answer:
     Not to be confused with
         graph-compiling (the first trace, once), graphs-accumulating (the memory that the graphs take).
     """
-    groups: dict[tuple[str, str], list[Event]] = defaultdict(list)
-    for event in run.all("trace"):
-        function = event.get("function") or {}
-        if function:  # Keras's and tf.data's own are traced for each fit and each dataset
-            groups[str(function.get("file")), str(function.get("line"))].append(event)
-    worst = max(groups.values(), key=lambda of: sum(float(e.get("seconds") or 0) for e in of[1:]), default=[])
-    lost = sum(float(event.get("seconds") or 0) for event in worst[1:])
-    count = max((int(event.get("number") or 0) for event in worst), default=0)
+    worst = _most_expensive(run)
+    lost = sum(trace.seconds for trace in worst[1:])
+    count = max((trace.number for trace in worst), default=0)
     taken = max(run.seconds - (worst[0].time - run.began), 1e-9) if worst else 1.0
-    late = [event for event in worst[1:] if int(event.get("step") or 0) > 0 or len(worst) > 2 * FEWEST]
+    late = [trace for trace in worst[1:] if trace.step > 0 or len(worst) > 2 * FEWEST]
     if count < FEWEST or lost < SECONDS or lost < SHARE * taken or len(late) < FEWEST - 1:
-        told = f"the most often traced function was traced {count} times, {words.span(lost)} lost" if count > 1 else ""
-        return no(told or "no function of the program was traced twice")
-    steps = [int(event.get("step") or 0) for event in worst]
-    if not any(event.get("changed") for event in worst) and steps[-1] - steps[0] > MOST_BETWEEN * len(steps):
+        if count <= 1:
+            return no("no function of the program was traced twice")
+        return no(f"the most often traced function was traced {count} times, {words.span(lost)} lost")
+    if not any(trace.changed for trace in worst) and worst[-1].step - worst[0].step > MOST_BETWEEN * len(worst):
         return no("functions were made anew, with many steps in between: one for each model")
-    name = worst[0].get("name")
-    changed: list[list[str]] = next((event.get("changed") for event in reversed(worst) if event.get("changed")), [])
-    where = worst[-1].get("where")
-    evidence = [
-        Evidence(
-            f"{name} was traced {count:,} times; {words.span(lost)} went into it ({lost / taken:.0%})", (worst[-1],)
-        )
-    ]
+    name, last = worst[0].name, worst[-1]
+    changed: Changed = next((trace.changed for trace in reversed(worst) if trace.changed), ())
+    spent = f"{name} was traced {count:,} times; {words.span(lost)} went into it ({lost / taken:.0%})"
+    evidence = [Evidence(spent, (last,))]
     evidence += [
-        Evidence(f"the argument {argument} was {spoken(before)}, then {spoken(now)}", (worst[-1],))
+        Evidence(f"the argument {argument} was {spoken(before)}, then {spoken(now)}", (last,))
         for argument, before, now in changed[:2]
     ]
     if not changed:
-        evidence.append(Evidence("each time it was a new function: it is made anew for each call", (worst[-1],)))
+        evidence.append(Evidence("each time it was a new function: it is made anew for each call", (last,)))
     return Finding(
         cause=f"{name} is traced again and again ({count:,} times, {words.span(lost)} lost): {_why(changed)}.",
         confidence=Confidence.CERTAIN,
         evidence=tuple(evidence),
-        remedies=(_remedy(changed, where),),
-        where=where,
+        remedies=(_remedy(changed, last.where),),
+        where=last.where,
     )
+
+
+def _most_expensive(run: Run) -> list[Trace]:
+    """The traces of that function of the user's on which most time was lost."""
+    groups: dict[tuple[str, int], list[Trace]] = defaultdict(list)
+    for trace in run.all(Trace):
+        if trace.function is not None:  # Keras's and tf.data's own are traced for each fit and each dataset
+            groups[trace.function.file, trace.function.line].append(trace)
+    return max(groups.values(), key=lambda traces: sum(trace.seconds for trace in traces[1:]), default=[])
 
 
 def spoken(kind: str) -> str:
@@ -84,14 +86,14 @@ def spoken(kind: str) -> str:
     return f"a tensor of shape {tensor[1]}, {tensor[2]}" if tensor else kind
 
 
-def _why(changed: list[list[str]]) -> str:
+def _why(changed: Changed) -> str:
     if not changed:
         return "the function is made anew each time"
     argument, before, now = changed[0]
     return f"its argument {argument} is {spoken(before)} in one call and {spoken(now)} in the next"
 
 
-def _remedy(changed: list[list[str]], where: dict[str, object] | None) -> Remedy:
+def _remedy(changed: Changed, where: Place | None) -> Remedy:
     if not changed:
         return Remedy("Define the function once, outside the loop", None, where)
     argument, _, now = changed[0]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.progress import fit_place
-from laststep.analysis.stall import DEATHS, SEEN, last_look
+from laststep.analysis.stall import DEATHS, SEEN, last_snapshot
+from laststep.record.events.shared import Stage
+from laststep.record.events.training import FitStart
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -32,37 +33,38 @@ def shuffle_buffer_filling(run: Run) -> Answer:
     Not to be confused with
         input-blocked (nothing is read at all), input-starved (every step waits).
     """
-    found = last_look(run)
+    view = last_snapshot(run)
     buffers = shuffles(run)
-    if found is None or not buffers:
+    if view is None or not buffers:
         return no("no shuffle buffer is waited for now")
-    event, look = found
-    if look.phase not in ("first step", "epoch start") or not look.waits_for_data:
+    if view.phase not in ("first step", "epoch start") or not view.waits_for_data:
         return no("it was looked at while it did not move, and it was not filling a shuffle buffer")
-    told = filled(run)
-    if look.idle and told is None:
+    notice = filled(run)
+    if view.idle and notice is None:
         return no("nothing was being read, so no buffer was being filled")
-    size = max(int(stage.get("buffer_size") or 0) for stage in buffers)
+    size = max(stage.buffer_size or 0 for stage in buffers)
     left = ""
-    if told is not None and told[0]:
-        rest = look.seconds * (told[1] - told[0]) / told[0]
+    if notice is not None and notice[0]:
+        rest = view.seconds * (notice[1] - notice[0]) / notice[0]
         left = f"; about {words.span(rest)} to go" if rest > 0 else ""
-    evidence = [Evidence(f"the first step has waited for its batch for {words.span(look.seconds)}{left}", (event,))]
-    if told is not None:
-        evidence.append(Evidence(f"TensorFlow says that {told[0]:,} of {told[1]:,} elements are in the buffer"))
-    evidence.append(Evidence(f"the pipeline shuffles with a buffer of {size:,} elements", tuple(run.all("fit")[-1:])))
+    waited = f"the first step has waited for its batch for {words.span(view.seconds)}{left}"
+    evidence = [Evidence(waited, (view.snapshot,))]
+    if notice is not None:
+        evidence.append(Evidence(f"TensorFlow says that {notice[0]:,} of {notice[1]:,} elements are in the buffer"))
+    fits = tuple(run.all(FitStart)[-1:])
+    evidence.append(Evidence(f"the pipeline shuffles with a buffer of {size:,} elements", fits))
     return Finding(
         cause=f"The shuffle buffer of {size:,} elements is being filled: slow, not stuck.",
-        confidence=Confidence.CERTAIN if told is not None else Confidence.LIKELY,
+        confidence=Confidence.CERTAIN if notice is not None else Confidence.LIKELY,
         evidence=tuple(evidence),
         remedies=(Remedy("Wait", safe=True), Remedy("Or shuffle before the expensive map, or with a smaller buffer")),
         where=fit_place(run),
     )
 
 
-def shuffles(run: Run) -> list[dict[str, Any]]:
-    data = (run.fit.began.get("data") or {}) if run.fit else {}
-    return [stage for stage in data.get("stages", []) if "huffle" in str(stage.get("stage") or stage.get("name") or "")]
+def shuffles(run: Run) -> list[Stage]:
+    stages = run.fit.began.data.stages if run.fit else ()
+    return [stage for stage in stages if "huffle" in stage.stage]
 
 
 def filled(run: Run) -> tuple[int, int] | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.stacks import most_seen
 from laststep.analysis.stall import ranks
-from laststep.record.event import Event
+from laststep.record.events.supervisor import Pace, RankPace
+from laststep.record.events.training import Setup
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -38,19 +37,18 @@ def straggling_rank(run: Run) -> Answer:
     """
     if ranks(run) < 2:
         return no("one process trains alone")
-    paces = run.all("pace")
-    if not paces:
+    pace = run.last(Pace)
+    if pace is None:
         return cannot("the pace of the other ranks was not seen: they run elsewhere, or the run was too short")
-    pace = paces[-1]
-    looks = int(pace.get("looks") or 0)
-    slow, *others = sorted(_told(pace), key=lambda told: -int(told.get("at_work") or 0)) or [{}]
-    often, next_one = int(slow.get("at_work") or 0), max((int(told.get("at_work") or 0) for told in others), default=0)
+    looks = pace.looks
+    slow, *others = sorted(pace.ranks, key=lambda rank: -rank.at_work) or [RankPace()]
+    often, next_one = slow.at_work, max((rank.at_work for rank in others), default=0)
     if not looks or not others or often < MOST_OF_THE_TIME * looks or often - next_one < MORE * looks:
         return measured(f"no rank held up the others: of {looks} looks they were at work in {often} and {next_one}")
-    place = most_seen(slow.get("lines"))
+    place = most_seen(slow.lines)
     at = f" at {words.place(place)}" if place else ""
-    name = f"rank {slow.get('rank')}"
-    rest = f"rank {others[0].get('rank')}" if len(others) == 1 else "all the others"
+    name = f"rank {slow.rank}"
+    rest = f"rank {others[0].rank}" if len(others) == 1 else "all the others"
     says = f"in {often} of {looks} looks, one a second, {name} was at work{at}; {rest} in {next_one} at most"
     return Finding(
         cause=f"{name.capitalize()} is slower than the others, which wait for it in each step"
@@ -58,13 +56,9 @@ def straggling_rank(run: Run) -> Answer:
         confidence=Confidence.LIKELY,
         evidence=(
             Evidence(f"{says}, and waited in the step otherwise", (pace,)),
-            Evidence(f"TF_CONFIG names {ranks(run)} ranks", tuple(run.all("setup")[-1:])),
+            Evidence(f"TF_CONFIG names {ranks(run)} ranks", tuple(run.all(Setup)[-1:])),
             progress(run),
         ),
         remedies=(Remedy(f"Take this work out of {name}'s step, or give all ranks the same", None, place),),
         where=place or fit_place(run),
     )
-
-
-def _told(pace: Event) -> list[dict[str, Any]]:
-    return [told for told in pace.get("ranks") or [] if isinstance(told, dict)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.progress import fit_place
+from laststep.record.events.supervisor import Launch, Limits
+from laststep.record.events.training import Setup
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -32,21 +34,22 @@ def threads_oversubscribed(run: Run) -> Answer:
     Not to be confused with
         input-starved (the step waits for data), machine-overloaded (others keep the cores busy).
     """
-    limits, setup, began = run.first("limits"), run.last("setup"), run.first("run")
-    cores = float((limits.get("cores") if limits else None) or 0.0)
+    limits, setup, launch = run.first(Limits), run.last(Setup), run.first(Launch)
+    cores = (limits.cores if limits else None) or 0.0
     if not cores or setup is None:
         return no("the number of cores or TensorFlow's threads are not known")
-    asked = {f"{NAMES[name]} (tf.config.threading)": setup.get(name) for name in NAMES if setup.get(name)}
-    environment = (began.get("environment") or {}) if began else {}
-    asked |= {name: int(environment[name]) for name in VARIABLES if str(environment.get(name, "")).isdigit()}
-    too_many = {name: int(count) for name, count in asked.items() if count > TIMES * cores}
+    threads = {"intra": setup.intra, "inter": setup.inter}
+    asked = {f"{NAMES[name]} (tf.config.threading)": count for name, count in threads.items() if count}
+    environment = launch.environment if launch else {}
+    asked |= {name: int(environment[name]) for name in VARIABLES if environment.get(name, "").isdigit()}
+    too_many = {name: count for name, count in asked.items() if count > TIMES * cores}
     if not too_many:
         return no("no more threads were asked for than there are cores")
     waited = _waited(run)
     name, count = max(too_many.items(), key=lambda item: item[1])
     if waited is None or waited < WAITED:
-        told = "" if waited is None else f", which waited {waited:.1f} s for each second that they ran"
-        return measured(f"{count} {name} for {cores:g} cores{told}")
+        queued = "" if waited is None else f", which waited {waited:.1f} s for each second that they ran"
+        return measured(f"{count} {name} for {cores:g} cores{queued}")
     kind = next((kind for kind in NAMES if NAMES[kind] in name), "")
     change = (
         f"tf.config.threading.set_{kind}_op_parallelism_threads({max(1, int(cores))})"
@@ -68,8 +71,8 @@ def threads_oversubscribed(run: Run) -> Answer:
 
 def _waited(run: Run) -> float | None:
     """Seconds in the queue for each second of running, in the later half."""
-    known = [sample["queue"] for sample in run.samples if isinstance(sample.get("queue"), list)]
+    known = [sample.queue for sample in run.samples if sample.queue is not None]
     late = known[len(known) // 2 :]
     if len(late) < 2 or late[-1][0] - late[0][0] < 3.0:
         return None
-    return float((late[-1][1] - late[0][1]) / (late[-1][0] - late[0][0]))
+    return (late[-1][1] - late[0][1]) / (late[-1][0] - late[0][0])

@@ -5,9 +5,11 @@ from __future__ import annotations
 from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.progress import fit_place, progress
-from laststep.analysis.stacks import Place, Thread
+from laststep.analysis.stacks import EXECUTE, ThreadView
 from laststep.analysis.stall import DEATHS, SEEN, never_stuck, ranks, since, stuck, used
-from laststep.record.event import Event
+from laststep.record.events.stacks import Snapshot
+from laststep.record.events.training import Setup
+from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -33,30 +35,29 @@ def waiting_for_rank(run: Run) -> Answer:
     """
     if ranks(run) < 2:
         return no("one process trains alone")
-    found = stuck(run, "waiting-for-rank")
-    if found is None:
+    view = stuck(run, "waiting-for-rank")
+    if view is None:
         return no(never_stuck(run))
-    event, look = found
-    peer = _peer(event)
+    peer = _peer(view.snapshot)
     missing = f"rank {peer[0]}" if peer else "another rank"
     at = f", which stands at {words.place(peer[1])}" if peer and peer[1] else ""
-    evidence = [since(event, look), Evidence(f"TF_CONFIG names {ranks(run)} ranks", tuple(run.all("setup")[-1:]))]
+    evidence = [since(view), Evidence(f"TF_CONFIG names {ranks(run)} ranks", tuple(run.all(Setup)[-1:]))]
     if peer:
         says = f"rank {peer[0]} is on this machine (process {peer[2]}){at}"
-        evidence.append(Evidence(says.replace(", which", "; it"), (event,)))
+        evidence.append(Evidence(says.replace(", which", "; it"), (view.snapshot,)))
     return Finding(
         cause=f"This rank waits in a collective for {missing}{at}.",
         confidence=Confidence.LIKELY if peer else Confidence.POSSIBLE,
-        evidence=(*evidence, used(event, look), progress(run)),
+        evidence=(*evidence, used(view), progress(run)),
         remedies=(Remedy(f"Find out why {missing} does not take part", None, peer[1] if peer else None),),
         where=(peer[1] if peer else None) or fit_place(run),
     )
 
 
-def _peer(event: Event) -> tuple[str, Place | None, int] | None:
+def _peer(snapshot: Snapshot) -> tuple[str, Place | None, int] | None:
     """(its name, its line, its pid): of the peers on this machine the one that is not inside TensorFlow's call."""
-    for told in event.get("peers", []):
-        main = next((Thread(thread) for thread in told.get("threads", []) if thread.get("current")), None)
-        if main is not None and not main.has("quick_execute"):
-            return str(told.get("rank")), main.place, int(told.get("pid") or 0)
+    for peer in snapshot.peers:
+        main = next((ThreadView(thread) for thread in peer.threads if thread.current), None)
+        if main is not None and not main.has(EXECUTE):
+            return str(peer.rank), main.place, peer.pid
     return None
