@@ -6,7 +6,6 @@ import math
 import re
 from dataclasses import dataclass
 
-from laststep import text as words
 from laststep.analysis.finding import Evidence
 from laststep.logs.read import parsed_console
 from laststep.record.events.logs import Progress
@@ -152,4 +151,4 @@ def dataset_name(where: Place | None) -> str:
 
 
 def count_batches(count: int) -> str:
-    return words.count(count, "batch").replace("batchs", "batches")
+    return f"{count:,} {'batch' if count == 1 else 'batches'}"

@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import Any, TypeAlias
 
 from laststep.record.event import Event
-from laststep.record.place import Place as Place
+from laststep.record.place import Place
 from laststep.record.run import Run
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from laststep.analysis.fatal import place_of_fault
 from laststep.analysis.finding import Answer, Confidence, Evidence, Finding, Remedy, no
@@ -254,7 +253,3 @@ def traceback_on_console(run: Run) -> Raised | None:
 
 def _ended_it(event: Raised) -> bool:
     return event.left == "program" and bool(event.frames)
-
-
-def data_of(run: Run) -> Mapping[str, Any]:  # TRANSITION: until all readers take run.fit.began.data
-    return run.fit.began.get("data") or {} if run.fit is not None else {}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from laststep import text as words
 from laststep.analysis.finding import Evidence
 from laststep.record.events.logs import Progress
 from laststep.record.events.stacks import Attached
 from laststep.record.events.training import LoopSeen, Saved
 from laststep.record.place import Place
 from laststep.record.run import Run
+from laststep.text import format_count
 
 
 def progress(run: Run) -> Evidence:
@@ -21,10 +21,10 @@ def progress(run: Run) -> Evidence:
     if not run.training_seen:
         return Evidence("no training step had been recorded yet")
     done = run.steps[-1].number if run.steps else 0
-    text = f"{words.count(done, 'step')} {'was' if done == 1 else 'were'} complete" if done else "no step was complete"
+    text = f"{format_count(done, 'step')} {'was' if done == 1 else 'were'} complete" if done else "no step was complete"
     fit = run.fit
     if fit is not None and fit.asked:
-        text += f", {fit.reached} of {words.count(fit.asked, 'epoch')}"
+        text += f", {fit.reached} of {format_count(fit.asked, 'epoch')}"
     doing = {"step": "in a training step", "validation": "in validation", "epoch-end": "at the end of an epoch"}
     if run.now is not None and run.now.phase in doing:
         text += f"; it was {doing[run.now.phase]}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.messages import missing_package, short_message
 from laststep.analysis.progress import progress, went_on
@@ -11,6 +10,7 @@ from laststep.record.events.process import Raised
 from laststep.record.events.shared import Callback
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_place
 
 
 @rule(outranks=("unhandled-exception", "callback-stopped-training", "finished-short"))
@@ -54,7 +54,7 @@ def _finding(run: Run, error: Raised, callback: Callback) -> Finding:
         confidence=Confidence.CERTAIN,
         evidence=(
             Evidence(short_message(error), (error,)),
-            Evidence(f"raised in {name}, {words.place(callback.raised_at)}", (error,)),
+            Evidence(f"raised in {name}, {format_place(callback.raised_at)}", (error,)),
             *_unknown_metric(run, error),
             progress(run),
         ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.progress import fit_place
 from laststep.analysis.stops import is_early_stopping, is_for_nan, metric_curve, stop_that_counted
@@ -10,6 +9,7 @@ from laststep.record.events.shared import Callback
 from laststep.record.events.training import DecidingTest, Stop
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_count, format_value
 
 
 @rule(needs=("recorder",), outranks=("finished-short",))
@@ -53,7 +53,7 @@ def _finding(run: Run, stop: Stop, callback: Callback) -> Finding:
         evidence.append(Evidence(_condition(stop.test), (stop,)))
     evidence += metric_curve(run, "loss")
     fit = run.fit
-    reached = f" after {fit.reached} of {words.count(fit.asked, 'epoch')}" if fit and fit.asked else ""
+    reached = f" after {fit.reached} of {format_count(fit.asked, 'epoch')}" if fit and fit.asked else ""
     where = stop.where if callback.is_users else fit_place(run)
     return Finding(
         cause=f"The callback {callback.class_name} stopped the training{reached}.",
@@ -65,10 +65,10 @@ def _finding(run: Run, stop: Stop, callback: Callback) -> Finding:
 
 
 def _when(stop: Stop) -> str:
-    metrics = ", ".join(f"{name} {words.value(value)}" for name, value in list(stop.metrics.items())[:4])
+    metrics = ", ".join(f"{name} {format_value(value)}" for name, value in list(stop.metrics.items())[:4])
     return f"in epoch {(stop.epoch or 0) + 1}" + (f", with {metrics}" if metrics else "")
 
 
 def _condition(test: DecidingTest) -> str:
-    values = ", ".join(f"{name} = {words.value(value)}" for name, value in test.values.items())
+    values = ", ".join(f"{name} = {format_value(value)}" for name, value in test.values.items())
     return f"its condition: if {test.text}" + (f"   with {values}" if values else "")

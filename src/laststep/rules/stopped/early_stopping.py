@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, RuledOut, measured, no
 from laststep.analysis.progress import fit_place
 from laststep.analysis.signals import quoted
@@ -17,6 +16,7 @@ from laststep.analysis.stops import (
 from laststep.record.events.training import Stop
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_count, format_value
 
 
 @rule(outranks=("finished-short", "callback-stopped-training"))
@@ -57,7 +57,7 @@ def early_stopping(run: Run) -> Answer:
     evidence = [Evidence(f"EarlyStopping monitors {monitor} with patience {patience} and min_delta {least:g}", (stop,))]
     if values.get("best") is not None:
         epoch = f" in epoch {best_epoch + 1}" if isinstance(best_epoch, int) else ""
-        evidence.append(Evidence(f"the best value was {words.value(values['best'])}{epoch}", (stop,)))
+        evidence.append(Evidence(f"the best value was {format_value(values['best'])}{epoch}", (stop,)))
     evidence += metric_curve(run, str(monitor))
     restored = bool(values.get("restore_best_weights"))
     kept = (
@@ -65,7 +65,7 @@ def early_stopping(run: Run) -> Answer:
     )
     evidence.append(Evidence(f"it {kept}", (stop,)))
     fit = run.fit
-    reached = f" after {fit.reached} of {words.count(fit.asked, 'epoch')}" if fit and fit.asked else ""
+    reached = f" after {fit.reached} of {format_count(fit.asked, 'epoch')}" if fit and fit.asked else ""
     return Finding(
         cause=f"EarlyStopping ended the training{reached}: {monitor} no longer improved.",
         confidence=Confidence.CERTAIN,
@@ -80,7 +80,7 @@ def _of_log(run: Run, stop: Stop) -> Finding:
     monitor = values.get("monitor")
     evidence = [quoted(stop)]
     if monitor:
-        evidence += [Evidence(f"{monitor} had not improved from {words.value(values['best'])}", (stop,))]
+        evidence += [Evidence(f"{monitor} had not improved from {format_value(values['best'])}", (stop,))]
         evidence += metric_curve(run, str(monitor))
     reached = f" in epoch {stop.epoch + 1}" if stop.epoch is not None else ""
     asked = f" of {run.fit.asked}" if run.fit and run.fit.asked else ""

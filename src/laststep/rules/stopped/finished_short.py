@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.progress import fit_place
 from laststep.analysis.stops import stop_that_counted
 from laststep.record.events.process import WarningShown
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_count
 
 REPEAT = Remedy("Repeat the dataset, or request no more steps than it has", "dataset = dataset.repeat()")
 
@@ -41,7 +41,7 @@ def finished_short(run: Run) -> Answer:
     if stop is not None and stop.callback is not None:
         return no("a callback stopped the fit")
     batches = [epoch.batches or 0 for epoch in fit.epochs]
-    reached = f"{fit.reached} of {words.count(fit.asked or 0, 'epoch')}"
+    reached = f"{fit.reached} of {format_count(fit.asked or 0, 'epoch')}"
     evidence = [Evidence(f"{reached} were done when fit returned", (fit.began, fit.ended))]
     if batches:
         requested = fit.began.steps_per_epoch or fit.began.steps

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.messages import answer, compiled, find_message
 from laststep.analysis.progress import fit_place
@@ -15,6 +14,7 @@ from laststep.record.events.shared import Optimizer
 from laststep.record.events.training import Epoch, Stop
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_value
 
 BY_A_HOOK = compiled(r"NanLossDuringTrainingError|NaN loss during training|Model diverged with loss = NaN")
 MIN_CLIMB = 3.0  # the last finite loss, as a multiple of the lowest
@@ -68,7 +68,7 @@ def stopped_on_nan(run: Run) -> Answer:
         evidence.append(Evidence(f"the first step with a bad loss was step {bad[0].number:,} ({bad[0].loss})"))
     before = [step.loss for step in run.steps if math.isfinite(step.loss)]
     if len(before) > 2:
-        first, last, most = (words.value(value) for value in (before[0], before[-1], max(before)))
+        first, last, most = (format_value(value) for value in (before[0], before[-1], max(before)))
         losses = f"the loss before: {first} first, {last} last, {most} at most"
         evidence.append(Evidence(losses, curve=tuple(before[-200:])))
     by = callback.class_name if callback else "A callback"
@@ -90,7 +90,7 @@ def _remedies(run: Run, before: list[float]) -> tuple[Remedy, ...]:
         return (FIND_CAUSE,)
     name = optimizer.class_name or "the optimizer"
     lower = (
-        f"The loss climbed until it was no longer finite: try a lower learning rate ({name} had {words.value(rate)})"
+        f"The loss climbed until it was no longer finite: try a lower learning rate ({name} had {format_value(rate)})"
     )
     return (Remedy(lower, f"learning_rate={rate / 10:.3g}", fit_place(run)), FIND_CAUSE)
 
@@ -100,7 +100,7 @@ def _all_clear(run: Run) -> Answer:
         return no("a NaN or infinite number was recorded, and no callback stopped the training")
     losses = [step.loss for step in run.steps if not math.isnan(step.loss)]
     if losses and run.signal is None and all(math.isfinite(loss) for loss in losses):
-        return measured(f"the loss was finite in every recorded step, {words.value(losses[-1])} in the last")
+        return measured(f"the loss was finite in every recorded step, {format_value(losses[-1])} in the last")
     return no("no callback stopped the training because of the loss")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.progress import progress, saved
 from laststep.analysis.signals import (
@@ -20,6 +19,7 @@ from laststep.record.events.supervisor import ProcessEnd, Verdict
 from laststep.record.events.training import Saved, Stop
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_duration
 
 REPORTED = {
     "asked": "that it was cancelled or killed on request",
@@ -84,7 +84,7 @@ def terminated(run: Run) -> Answer:
     else:
         evidence.append(Evidence("it was sent directly to the program, so its sender is not known"))
     if received is not None and end is not None:
-        later = words.span(max(0.0, end.time - received.time))
+        later = format_duration(max(0.0, end.time - received.time))
         evidence.append(Evidence(f"it ended {later} after the signal", (received, end)))
     evidence += [progress(run), *saved(run)]
     own = sent_by_program(run, "SIGTERM")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.signals import killed_with, quoted, received_signal, reported, verdict
 from laststep.record.events.supervisor import Limits, ProcessEnd
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_duration
 
 TIMEOUT_EXIT_CODE = 124  # of coreutils' timeout
 SLURM_PROCESSES = ("", "slurmstepd", "slurmd", "srun")  # "": the sender was gone already
@@ -69,9 +69,9 @@ def time_limit_reached(run: Run) -> Answer:
         left = (deadline.job_ends or 0.0) - term.time
         if left < MAX_SECONDS_LEFT:
             side = "before" if left > 0 else "after"
-            when = f"SIGTERM arrived {words.span(abs(left))} {side} the end of the SLURM job's time"
+            when = f"SIGTERM arrived {format_duration(abs(left))} {side} the end of the SLURM job's time"
             return _finding(run, "that of the SLURM job", Evidence(when, (term, deadline)), Confidence.LIKELY)
-        return no(f"SIGTERM arrived with {words.span(left)} of the job's time left")
+        return no(f"SIGTERM arrived with {format_duration(left)} of the job's time left")
     return no("nothing shows that a time limit ended it")
 
 
