@@ -245,18 +245,18 @@ def test_early_stopping_of_an_earlier_fit_is_over() -> None:
 RAN_OUT = {
     "keras 2, in the first epoch": (
         f"Epoch 1/5\n{bar2(40, 100)}{RAN_OUT_2.format(500)}{bar2(100, 100, clock='3s 30ms/step')}\n",
-        "40; 100 asked for in each",
+        "40; 100 requested",
     ),
     "keras 2, in the second": (
         epochs(1, 5) + f"Epoch 2/5\n{bar2(40, 100)}{RAN_OUT_2.format(500)}{bar2(100, 100, clock='3s 30ms/step')}\n",
-        "100, 40; 100 asked for in each",
+        "100, 40; 100 requested",
     ),
     "keras 3, an epoch of nothing": (
         f"Epoch 1/3\n{bar3(100, 100, clock='3s 30ms/step')}\n"
         f"Epoch 2/3\n{bar3(1, 100, 'loss: 0.0000', '4:00 3s/step')}\n{RAN_OUT_3}"
         f"{bar3(100, 100, 'loss: 0.0000', '0s 0us/step')}\n"
         f"Epoch 3/3\n{bar3(100, 100, clock='3s 30ms/step')}\n",
-        "100, 0, 100; 100 asked for in each",
+        "100, 0, 100; 100 requested",
     ),
 }
 
@@ -266,7 +266,7 @@ def test_data_that_ran_out(log: str, counted: str) -> None:
     diagnosis = answer(log)
     finding = diagnosis.findings[0]
     assert finding.rule == "data-exhausted"
-    assert finding.evidence[0].says == f"batches in each epoch: {counted}"
+    assert finding.evidence[0].says == f"batches per epoch: {counted}"
 
 
 def test_data_that_ran_out_late_stopped_the_training() -> None:

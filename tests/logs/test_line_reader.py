@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from laststep.logs import line_reader
-from laststep.logs.line_reader import KEEP, LAST, LONGEST, NotALog, Reading, Repeats, read_lines
+from laststep.logs.line_reader import LAST_LINES, MAX_ALIKE_LINES, MAX_LINE_CHARS, NotALog, Reading, Repeats, read_lines
 from laststep.logs.read import parsed_console
 from laststep.record.events.logs import Log
 from laststep.record.events.training import Epoch
@@ -112,7 +112,7 @@ def test_gzip_in_several_parts_as_logrotate_appends_them() -> None:
 
 
 def test_gzip_larger_than_one_chunk() -> None:
-    log = random.Random(3).randbytes(line_reader.CHUNK).hex() + "\n" + TRACEBACK
+    log = random.Random(3).randbytes(line_reader.CHUNK_BYTES).hex() + "\n" + TRACEBACK
     assert [event.KIND for event in story(gzip.compress(log.encode(), 1)).events] == ["exception"]
 
 
@@ -238,18 +238,20 @@ def test_a_word_that_ends_like_a_shells_stays_whole() -> None:
 def test_where_the_chunks_end_makes_no_difference(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     log = ("größer\r\n" * 20 + BAR + "\r" + BAR + "\n" + "━━━\r\n\r\nlast").encode()
     whole = [(line.number, line.text) for line in story(log).lines]
-    monkeypatch.setattr(line_reader, "CHUNK", chunk)
+    monkeypatch.setattr(line_reader, "CHUNK_BYTES", chunk)
     assert [(line.number, line.text) for line in story(log).lines] == whole
 
 
 def test_a_very_long_line_is_cut_and_the_next_one_is_not() -> None:
-    told = story("x" * (LONGEST + 5000) + "\n" + TRACEBACK)
-    assert len(told.lines[0].text) == LONGEST
+    told = story("x" * (MAX_LINE_CHARS + 5000) + "\n" + TRACEBACK)
+    assert len(told.lines[0].text) == MAX_LINE_CHARS
     assert told.lines[1].text == "Traceback (most recent call last):"
     assert [event.KIND for event in told.events] == ["exception"]
 
 
-@pytest.mark.parametrize("length", [LONGEST - 1, LONGEST, LONGEST + 1, 3 * LONGEST, 3_000_000])
+@pytest.mark.parametrize(
+    "length", [MAX_LINE_CHARS - 1, MAX_LINE_CHARS, MAX_LINE_CHARS + 1, 3 * MAX_LINE_CHARS, 3_000_000]
+)
 def test_a_long_line_without_an_end(length: int) -> None:
     told = story(OPEN_EPOCH + "y" * length)
     assert [line.number for line in told.lines] == [1, 2, 3]
@@ -258,7 +260,7 @@ def test_a_long_line_without_an_end(length: int) -> None:
 
 def test_a_bar_without_an_end_is_followed_to_its_last_picture() -> None:
     pictures = "".join(bar2(done % 100, 100, f"loss: 0.{done:05}") + "\r" for done in range(1, 70_000))
-    assert len(pictures) > 4 * line_reader.CHUNK
+    assert len(pictures) > 4 * line_reader.CHUNK_BYTES
     told = story(f"Epoch 1/9\n{pictures}{bar2(77, 100)}")
     [epoch] = [event for event in told.events if isinstance(event, Epoch)]
     assert (epoch.batches, epoch.is_open, epoch.at_line) == (77, True, 2)
@@ -283,13 +285,13 @@ LONG_WORDS = {"words": "xyz ", "a path": "../", "base64": "aZ09", "numbers": "0.
 @pytest.mark.parametrize("piece", LONG_WORDS.values(), ids=LONG_WORDS)
 def test_a_long_line_is_read_in_no_time(piece: str, at_most: Callable[[float], None]) -> None:
     at_most(2)
-    told = story(piece * (LONGEST // len(piece)) + "\n" + TRACEBACK)
+    told = story(piece * (MAX_LINE_CHARS // len(piece)) + "\n" + TRACEBACK)
     assert [event.KIND for event in told.events] == ["exception"]
 
 
 @pytest.mark.parametrize("piece", ["xyz ", "../"], ids=["words", "a path"])
 def test_a_long_line_is_judged_in_no_time(piece: str, at_most: Callable[[float], None]) -> None:
-    log = piece * (LONGEST // len(piece)) + "\n"
+    log = piece * (MAX_LINE_CHARS // len(piece)) + "\n"
     assert cause("one line\n") is None  # so that all rules are loaded
     at_most(1)
     assert cause(log) is None
@@ -298,14 +300,14 @@ def test_a_long_line_is_judged_in_no_time(piece: str, at_most: Callable[[float],
 def test_what_repeats_itself_is_left_out_and_the_last_of_it_is_there() -> None:
     told = story("".join(f"pass {n} of 5000\n" for n in range(1, 5001)) + "the end\n")
     seen = [line.text for line in told.lines]
-    assert seen[:KEEP] == [f"pass {n} of 5000" for n in range(1, KEEP + 1)]
-    assert seen[KEEP:] == ["pass 5000 of 5000", "the end"]
+    assert seen[:MAX_ALIKE_LINES] == [f"pass {n} of 5000" for n in range(1, MAX_ALIKE_LINES + 1)]
+    assert seen[MAX_ALIKE_LINES:] == ["pass 5000 of 5000", "the end"]
     assert told.reading.lines == 5001
 
 
 def test_the_end_of_a_log_is_there_although_it_repeats_itself() -> None:
     told = story("".join(f"pass {n} of 5000\n" for n in range(1, 5001)))
-    assert [line.number for line in told.lines][-LAST:] == list(range(5001 - LAST, 5001))
+    assert [line.number for line in told.lines][-LAST_LINES:] == list(range(5001 - LAST_LINES, 5001))
 
 
 def test_one_different_line_among_many_alike_is_there() -> None:
@@ -323,9 +325,9 @@ PROSE = "\n".join(DIFFERENT) + "\n"
 @pytest.fixture
 def few_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """As with a log of gigabytes in which no two lines are alike."""
-    monkeypatch.setattr(line_reader, "CHUNK", 4096)
+    monkeypatch.setattr(line_reader, "CHUNK_BYTES", 4096)
     monkeypatch.setattr(line_reader, "MANY_SHAPES", 40)
-    monkeypatch.setattr(line_reader, "MOST_SHAPES", 200)
+    monkeypatch.setattr(line_reader, "MAX_SHAPES", 200)
 
 
 @pytest.mark.usefixtures("few_are_remembered")

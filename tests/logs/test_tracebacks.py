@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from laststep.logs.tracebacks import CUT_OFF, MOST_LINES
+from laststep.logs.tracebacks import CUT_OFF, MAX_MESSAGE_LINES
 from laststep.record.events.process import ChainedException, Raised
 from laststep.record.place import Place
 from tests.logs.printed import (
@@ -379,9 +379,9 @@ def test_a_callback_that_raised() -> None:
 
 
 def test_an_endless_message_is_kept_in_part() -> None:
-    log = "ValueError: in user code:\n" + "".join(f"    line {number}\n" for number in range(5 * MOST_LINES))
+    log = "ValueError: in user code:\n" + "".join(f"    line {number}\n" for number in range(5 * MAX_MESSAGE_LINES))
     [error] = exceptions(log)
-    assert len(error.message.splitlines()) <= MOST_LINES + 1
+    assert len(error.message.splitlines()) <= MAX_MESSAGE_LINES + 1
 
 
 NEXT_LINES = [

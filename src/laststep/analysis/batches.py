@@ -1,4 +1,4 @@
-"""Batches asked for and delivered, epoch by epoch: recorded exactly, or read from the bars of a log."""
+"""Batches requested and delivered in each epoch: recorded exactly, or read from the progress bars of a log."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 import re
 from dataclasses import dataclass
 
-from laststep import text as words
 from laststep.analysis.finding import Evidence
 from laststep.logs.read import parsed_console
 from laststep.record.events.logs import Progress
@@ -15,16 +14,16 @@ from laststep.record.events.training import Epoch, TrainingData
 from laststep.record.place import Place
 from laststep.record.run import Fit, Run
 
-PHANTOM = 0.02  # of the others' time for each step: such an epoch had no data, whatever its bar shows
+MAX_PHANTOM_TIME = 0.02  # of the usual time per step: such an epoch had no data, whatever its bar shows
 _COUNT = re.compile(r"in this case, (?P<batches>\d{1,15}(?:\.\d+)?) batches")
 
 
 @dataclass(frozen=True)
 class Shortfall:
-    """A fit some of whose epochs got fewer batches than they asked for."""
+    """A fit in which some epochs got fewer batches than requested."""
 
     fit: Fit
-    asked: int  # for each epoch
+    asked: int  # batches per epoch
     delivered: tuple[int, ...]
 
     @property
@@ -33,7 +32,7 @@ class Shortfall:
 
     @property
     def length(self) -> int | None:
-        """How many batches the data holds: what came before the first epoch that was cut short."""
+        """How many batches the data holds: those up to the end of the first epoch that was cut short."""
         got = 0
         for count in self.delivered:
             got += count
@@ -46,15 +45,17 @@ class Shortfall:
         return 0 in self.delivered and any(self.delivered)
 
     def was_used_before(self, run: Run) -> bool:
-        """The same object, made at the same line, was given to an earlier fit, and it does not begin anew."""
+        """An object made at the same line was given to an earlier fit, and it does not start again."""
         data = self.fit.began.data
         earlier = [fit.began.data.made_at for fit in run.fits if fit.id < self.fit.id]
         return data.made_at is not None and data.made_at in earlier and "Dataset" not in data.type
 
     def evidence(self) -> Evidence:
         shown = ", ".join(map(str, self.delivered[:12])) + (", …" if len(self.delivered) > 12 else "")
-        told = f"batches in each epoch: {shown}; {self.asked} asked for in each"
-        return Evidence(told, (self.fit.began, *self.fit.epochs[:12], *self.fit.epochs[-1:]))
+        return Evidence(
+            f"batches per epoch: {shown}; {self.asked} requested",
+            (self.fit.began, *self.fit.epochs[:12], *self.fit.epochs[-1:]),
+        )
 
 
 def shortfall(run: Run) -> Shortfall | None:
@@ -64,7 +65,7 @@ def shortfall(run: Run) -> Shortfall | None:
         counts = _delivered(fit)
         asked = _asked(run, fit, counts)
         counts = tuple(got for got, epoch in zip(counts, fit.epochs, strict=True) if not epoch.is_open)
-        # Where Keras said during this fit that its data was used up, its stop is the data's, not a callback's.
+        # If Keras warned during this fit that the data ran out, the data stopped it, not a callback.
         stopped_inside = fit.ended is not None and fit.ended.stop and ran_out < fit.began.time
         judged = counts[:-1] if stopped_inside else counts
         if asked and any(count < asked for count in judged):
@@ -73,24 +74,24 @@ def shortfall(run: Run) -> Shortfall | None:
 
 
 def _asked(run: Run, fit: Fit, delivered: tuple[int, ...]) -> int | None:
-    """What fit was told to take in each epoch; without a number nothing can be missing."""
-    if run.is_log:  # its bars alone cut nothing short: some are left out, and the last one is of an open epoch
+    """How many batches fit requests in each epoch; without a number none can be missing."""
+    if run.is_log:  # its bars alone are no evidence: some are left out, and the last epoch may be open
         if 0 not in delivered and not any(epoch.cut for epoch in fit.epochs):
             return None
         return max((epoch.of for epoch in fit.epochs if epoch.of), default=None)
-    told = fit.began.steps_per_epoch
-    if told is not None and math.isfinite(told):
-        return int(told)
+    requested = fit.began.steps_per_epoch
+    if requested is not None and math.isfinite(requested):
+        return int(requested)
     counts = [epoch.batches or 0 for epoch in fit.epochs]
     return counts[0] if counts and counts[0] > max(counts[1:], default=counts[0]) else None
 
 
 def _delivered(fit: Fit) -> tuple[int, ...]:
-    """In each epoch. The bar of a log says N/N even where nothing came; then only its clock tells."""
+    """In each epoch. The bar of a log shows N/N even for an epoch without data: only its time per step tells."""
     later = [epoch.step_seconds or 0.0 for epoch in fit.epochs[1:]]  # the first one also traces and compiles
     if len(later) < 2:
         return tuple(epoch.batches or 0 for epoch in fit.epochs)
-    usual = min(max(later), fit.epochs[0].step_seconds or 0.0)  # one slow epoch is no rule
+    usual = min(max(later), fit.epochs[0].step_seconds or 0.0)  # a single slow epoch does not count
     return tuple(0 if _is_phantom(epoch, usual) else epoch.batches or 0 for epoch in fit.epochs)
 
 
@@ -98,25 +99,27 @@ def _is_phantom(epoch: Epoch, usual: float) -> bool:
     own, no_loss = epoch.step_seconds, epoch.metrics.get("loss") == 0.0
     if own is None:
         return False
-    return (own < PHANTOM * usual and (usual > 1e-3 or no_loss)) or (no_loss and own < 0.5 * usual)
+    return (own < MAX_PHANTOM_TIME * usual and (usual > 1e-3 or no_loss)) or (no_loss and own < 0.5 * usual)
 
 
 def ran_out_warnings(run: Run) -> list[WarningShown]:
     found = [event for event in run.all(WarningShown) if "ran out of data" in event.message]
-    if not found and not run.is_log and "ran out of data" in run.console:  # tf_keras logs it, and warns nobody
+    if (
+        not found and not run.is_log and "ran out of data" in run.console
+    ):  # tf_keras logs it, which is no Python warning
         shown = [event for event in parsed_console(run).events if isinstance(event, WarningShown)]
         found = [event for event in shown if "ran out" in event.message]
     return found
 
 
 def batches_named(warning: WarningShown) -> int | None:
-    """The number that Keras 2 adds to its warning: all the batches that it wanted."""
+    """The number in the warning of Keras 2: all the batches that fit requested."""
     found = _COUNT.search(warning.message)
     return int(float(found["batches"])) if found else None
 
 
 def is_about_validation(run: Run, warning: WarningShown) -> bool:
-    """Keras 2 says it in validation too: then the bar is full, and the number is not that of the training."""
+    """Keras 2 warns in validation too: then the bar is full, and the number is not that of the training."""
     named, of, at = batches_named(warning), warning.of, warning.batch
     sizes = {epoch.of for fit in run.fits for epoch in fit.epochs if epoch.of} | ({of} if of else set())
     asked = {fit.asked for fit in run.fits if fit.asked}
@@ -142,10 +145,10 @@ def training_data(run: Run) -> TrainingData:
 
 
 def dataset_name(where: Place | None) -> str:
-    """What the program calls its data, by the line that made it."""
+    """The variable that holds the data, from the line that made it."""
     given = re.match(r"(\w+)\s*=[^=]", where.text) if where else None
     return given[1] if given else "dataset"
 
 
 def count_batches(count: int) -> str:
-    return words.count(count, "batch").replace("batchs", "batches")
+    return f"{count:,} {'batch' if count == 1 else 'batches'}"

@@ -1,4 +1,4 @@
-"""The four fatal signals share one autopsy: the Python stack, the library, the last words on the console."""
+"""What the four fatal signals have in common: the Python stack, the library, the last message on the console."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from laststep.record.place import Place
 from laststep.record.run import Run
 
 _KERNEL_LIBRARY = re.compile(r" in ([^\s\[]+)\[")
-LAST_WORDS = re.compile(
+FATAL_MESSAGE = re.compile(
     r"terminate called|what\(\):|Check failed|F\d{4} |\*\*\*|: symbol lookup|double free|corrupt|invalid pointer|"
     r"Fatal Python error|Aborted"
 )
@@ -23,7 +23,7 @@ LAST_WORDS = re.compile(
 def died_of(run: Run, number: int, name: str, what: str, remedies: tuple[Remedy, ...]) -> Answer:
     """The finding for one fatal signal, or why it is not that."""
     if not killed_with(run, number, name):
-        return no(f"the process did not die of {name}")
+        return no(f"{name} did not end the process")
     evidence = [reported(run, name)]
     by_whom = sender(run, name)
     fault = run.last(Fault)
@@ -33,13 +33,13 @@ def died_of(run: Run, number: int, name: str, what: str, remedies: tuple[Remedy,
         own = run.last(SignalSent)
         where = (own.where if own else None) or where
     if fault is not None:
-        evidence.append(Evidence(f"Python's last line then was {_innermost(fault)}", (fault,)))
+        evidence.append(Evidence(f"the thread that died was {_innermost(fault)}", (fault,)))
     library = _library(run)
     if library:
-        evidence.append(Evidence(f"the kernel says it happened in {library[0]}", (library[1],)))
-    words = last_words(run)
-    if words:
-        evidence.append(Evidence(f"its last words on the console: “{words}”"))
+        evidence.append(Evidence(f"the kernel log says that it happened in {library[0]}", (library[1],)))
+    message = last_message(run)
+    if message:
+        evidence.append(Evidence(f"the last message on the console: “{message}”"))
     evidence.append(progress(run))
     inside = f", inside {library[0]}" if library else ""
     return Finding(
@@ -52,7 +52,7 @@ def died_of(run: Run, number: int, name: str, what: str, remedies: tuple[Remedy,
 
 
 def place_of_fault(run: Run) -> Place | None:
-    """The user's own line in the stack that faulthandler wrote, the dying thread first."""
+    """The user's own line in the stacks that faulthandler wrote, of the thread that died first."""
     fault = run.last(Fault)
     threads = sorted(fault.threads, key=lambda thread: not thread.current) if fault else []
     return next((where for thread in threads if (where := users_line(thread.frames))), None)
@@ -62,13 +62,11 @@ def _innermost(fault: Fault) -> str:
     """The innermost frame, and the user's own one where that is another."""
     died = next((thread for thread in fault.threads if thread.current), None) or next(iter(fault.threads), None)
     if died is None or not died.frames:
-        return "outside Python (no Python frame in the thread that died)"
+        return "outside Python (it had no Python frame)"
     top = died.frames[0]
-    told = f"{top.function} at {_name(top.file)}:{top.line}"
-    mine = users_line(died.frames)
-    if mine is not None and mine.file != top.file:
-        told += f", called from {_name(mine.file)}:{mine.line}"
-    return told
+    users = users_line(died.frames)
+    called = f", called from {_name(users.file)}:{users.line}" if users and users.file != top.file else ""
+    return f"in {top.function} at {_name(top.file)}:{top.line}{called}"
 
 
 def _name(file: str) -> str:
@@ -85,9 +83,9 @@ def _library(run: Run) -> tuple[str, KernelLine] | None:
     return None
 
 
-def last_words(run: Run) -> str:
-    """The last line on the console that a dying C or C++ program writes."""
+def last_message(run: Run) -> str:
+    """The last line on the console that C or C++ code writes before it aborts."""
     for line in reversed(run.console[-20000:].splitlines()):
-        if LAST_WORDS.search(line) and not line.startswith("  File"):
+        if FATAL_MESSAGE.search(line) and not line.startswith("  File"):
             return line.strip()[:200]
     return ""

@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import Any, TypeAlias
 
 from laststep.record.event import Event
-from laststep.record.place import Place as Place
+from laststep.record.place import Place
 from laststep.record.run import Run
 
 
@@ -32,7 +32,7 @@ class Confidence(IntEnum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """One thing that was measured or recorded, with the events that say so and perhaps a small curve."""
+    """One thing that was measured or recorded, with the events that show it and perhaps a small curve."""
 
     says: str
     events: tuple[Event, ...] = ()
@@ -41,7 +41,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Remedy:
-    """What to change. Safe: it cannot change what the model learns. Trial: how `laststep prove` tries it."""
+    """What to change. Safe: it cannot change what the model learns. Trial: how `laststep prove` tests it."""
 
     does: str
     change: str | None = None
@@ -69,7 +69,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class RuledOut:
-    """A rule's other answer: not this, because. `measured` ones are worth telling, a `note` even when all is well."""
+    """A rule's other answer: not this cause, and why. Shown if `measured`; a `note` even if there is no finding."""
 
     because: str
     measured: bool = False
@@ -79,7 +79,7 @@ class RuledOut:
 
 @dataclass(frozen=True)
 class Unchecked:
-    """A rule that could not be asked, and why."""
+    """A rule that could not be checked, and why."""
 
     because: str
     rule: str = ""
@@ -93,12 +93,12 @@ def no(because: str) -> RuledOut:
 
 
 def measured(because: str) -> RuledOut:
-    """Ruled out by something that was measured: worth telling."""
+    """Ruled out by a measurement, which is shown."""
     return RuledOut(because, measured=True)
 
 
 def cannot(because: str) -> Unchecked:
-    """What would tell is not there."""
+    """The record lacks what the rule needs."""
     return Unchecked(because)
 
 

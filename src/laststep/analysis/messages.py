@@ -1,12 +1,11 @@
-"""What frameworks, libraries and the system said about the end: asked of a recorded run and of a bare log alike."""
+"""Error messages of frameworks, libraries and the system, found in a recorded run and in a bare log alike."""
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from laststep.analysis.fatal import place_of_fault
 from laststep.analysis.finding import Answer, Confidence, Evidence, Finding, Remedy, no
@@ -19,12 +18,12 @@ from laststep.record.events.supervisor import Verdict
 from laststep.record.place import Place
 from laststep.record.run import FATAL, Run, view
 
-MOST_FAILURES = 1000
-MOST_QUOTED = 220
-LONGEST = 16_000  # of a message, in which TensorFlow puts the point at the end
-LONGEST_LINE = 2_000
-WRAPPED = 78  # a line of this length may go on in the next
-# What follows an error and is never its cause: another rule that knows more about it goes first.
+MAX_FAILURES = 1000
+MAX_QUOTE_CHARS = 220
+MAX_MESSAGE_CHARS = 16_000  # both ends are kept: TensorFlow puts the point at the end
+MAX_LINE_CHARS = 2_000
+MIN_WRAPPED_CHARS = 78  # a line of this length may continue in the next
+# Rules about what follows an error, and is never its cause.
 ECHOES_OF_OPS = ("unhandled-exception", "callback-raised", "aborted", "killed-by-signal", "script-exited")
 ECHOES = (*ECHOES_OF_OPS, "generator-raised")
 # Errors that native code hands to Python.
@@ -41,8 +40,8 @@ _STAMPED = re.compile(
     r"\b[IWEF] (?:[\w.]+/)*[\w.]+\.(?:cc|cpp|cu|h|mm):\d+\]|\b[IWEF]\d{4} \d\d:\d\d:[\d.]+ +\d+ [\w./]+:\d+\]|"
     r"\.(?:cc|cu):\d+\] |^(?:ERROR|FATAL)\b"
 )
-# A word that stands in each message that any rule knows; prose has none of them.
-_WORTH = re.compile(
+# Each message that a rule knows contains one of these words; prose contains none of them.
+_KEYWORD = re.compile(
     r"(?i)error|fail|could not|cannot|n't |not found|no such|exist|denied|memory|invalid|unexpected|mismatch|must|"
     r"incompatible|expected|received|corrupt|truncat|empty|shape|dimension|label|gradient|space|quota|too many|connect|"
     r"unavailable|time|killed|worker|peer|rank|nccl|cud|cublas|gpu|libdevice|ptxas|dll|symbol|version|illegal|abort|check|"
@@ -64,7 +63,7 @@ _NOISE = re.compile(
 
 @dataclass(frozen=True)
 class Message:
-    """A message that was found: in the exception that ended it, or in a line on the console."""
+    """A match of a rule's pattern: in an exception that ended the training, or in a line on the console."""
 
     found: re.Match[str]
     event: Raised | None = None
@@ -74,19 +73,19 @@ class Message:
         return self.found[name] or ""
 
     def get(self, name: str) -> str:
-        """Of several patterns, each with its own names."""
+        """The named group, "" where the pattern that matched has none of that name."""
         return (self.found.groupdict().get(name) or "").strip()
 
     @property
     def quote(self) -> str:
-        """The line of the message in which it stands."""
+        """The line of the message that matched."""
         text = self.found.string
         begin = text.rfind("\n", 0, self.found.start()) + 1
         end = text.find("\n", self.found.end())
         sentence = _STAMP.sub("", text[begin : end if end >= 0 else None]).partition("[[")[0].strip()
-        if len(sentence) > MOST_QUOTED:
-            at = max(0, min(self.found.start() - begin - 40, len(sentence) - MOST_QUOTED))
-            sentence = ("…" if at else "") + sentence[at : at + MOST_QUOTED - 2] + "…"
+        if len(sentence) > MAX_QUOTE_CHARS:
+            at = max(0, min(self.found.start() - begin - 40, len(sentence) - MAX_QUOTE_CHARS))
+            sentence = ("…" if at else "") + sentence[at : at + MAX_QUOTE_CHARS - 2] + "…"
         return sentence
 
     @property
@@ -111,66 +110,67 @@ def failures(run: Run) -> list[Raised]:
     """The exceptions that ended the training, the one that ended the program first."""
     finished = any(fit.complete for fit in run.fits[-1:])
     found = [run.uncaught] if run.uncaught is not None else []
-    said = {event.message for event in found}
+    known = {event.message for event in found}
     for event in run.all(Raised):
         if event.left == "thread" and finished:
-            continue  # a helper's thread: training came to its end without it
+            continue  # of a helper thread: training finished without it
         ended_training = event.left in ("fit", "thread", "after") and not went_on(run, event.time)
-        if ended_training and event.message not in said and len(found) < MOST_FAILURES:
+        if ended_training and event.message not in known and len(found) < MAX_FAILURES:
             found.append(event)
-            said.add(event.message)
+            known.add(event.message)
     return found
 
 
 def ended_well(run: Run) -> bool:
-    """Nothing speaks of a bad end, and something of a good one."""
+    """No sign of a failure, and a sign of a normal end."""
     if run.uncaught is not None or run.signal is not None or run.exit_code or run.vanished:
         return False
     return run.exit_code == 0 or any(fit.complete for fit in run.fits[-1:])
 
 
 @view
-def _tellers(run: Run) -> list[tuple[str, str, int]]:
-    """Lines on the console that may name the cause: (the line, with the next where it may be wrapped, its number).
+def _candidate_lines(run: Run) -> list[tuple[str, str, int]]:
+    """Lines on the console that may name the cause: (the line, joined with the next if it may be wrapped, its number).
 
-    An error of Python's own, a kill and a request to end speak for themselves. Beside an error out of native code what
-    native libraries logged counts; any line only where a fatal signal ended it, or where nothing else is there.
+    None beside an error of Python's own, a kill or a request to terminate: they explain themselves. Beside an error
+    from native code what native libraries logged; any line only after a fatal signal, or where nothing else is known.
     """
-    return list(_read_tellers(run))
+    return list(_read_candidates(run))
 
 
-def _read_tellers(run: Run) -> Iterator[tuple[str, str, int]]:
+def _read_candidates(run: Run) -> Iterator[tuple[str, str, int]]:
     error = run.uncaught
     native = error is not None and any(_NATIVE.search(name) for name in (error.type, *error.bases))
     if run.alive or ended_well(run) or (error is not None and not native) or run.signal not in (None, *FATAL):
         return
     lone = error is None and not (run.exit_code or run.has(Verdict))
     any_line = run.signal in FATAL or lone or (error is not None and error.type == CUT_OFF)
-    # What a program prints is often buffered and comes late: a recorded end needs no order on the console.
+    # Output is often buffered and comes late: where the end is recorded, the order on the console does not matter.
     last = parsed_console(run).last_progress if run.is_log else 0.0
     for line, after in itertools.zip_longest(parsed_console(run).lines, parsed_console(run).lines[1:]):
-        text = line.text[:LONGEST_LINE]
+        text = line.text[:MAX_LINE_CHARS]
         if (
             line.number >= last
-            and (_STAMPED.search(text) or (any_line and _WORTH.search(text)))
+            and (_STAMPED.search(text) or (any_line and _KEYWORD.search(text)))
             and not is_harmless(text)
         ):
-            wrapped = text + after.text[:LONGEST_LINE] if after is not None and len(text) >= WRAPPED else ""
+            wrapped = text + after.text[:MAX_LINE_CHARS] if after is not None and len(text) >= MIN_WRAPPED_CHARS else ""
             yield text, wrapped, line.number
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= LONGEST else text[: LONGEST // 2] + "\n…\n" + text[-LONGEST // 2 :]
+    half = MAX_MESSAGE_CHARS // 2
+    return text if len(text) <= MAX_MESSAGE_CHARS else f"{text[:half]}\n…\n{text[-half:]}"
 
 
 def find_messages(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Iterator[Message]:
-    """Where the message stands: in the errors that ended it, then on the console after the last sign of progress."""
+    """In the errors that ended the training, then on the console after the last sign of progress."""
     for event in failures(run):
         text = _shortened(f"{event.type}: {event.message}")
         inner = (f"{each.type}: {each.message}" for each in event.because_of)
         for message in (text, *inner, text.replace("\n", "")):  # a terminal may have wrapped it anywhere
             yield from (Message(found, event) for pattern in patterns for found in [pattern.search(message)] if found)
-    for line, wrapped, number in _tellers(run) if console else ():
+    for line, wrapped, number in _candidate_lines(run) if console else ():
         for pattern in patterns:
             found = pattern.search(line)
             if found is None and wrapped:
@@ -194,20 +194,20 @@ def answer(
     where: Place | None = None,
     confidence: Confidence = Confidence.CERTAIN,
 ) -> Answer:
-    """The finding for a message, with the user's line and how far training had come; or that it was not there."""
+    """The finding for a message, with the user's line and how far training had come; or that there was no message."""
     if message is None:
         return no(nothing)
     return Finding(
         cause=cause,
-        confidence=min(confidence, _at_most(run, message)),
-        evidence=(message.evidence, *more, *_layer(message), progress(run)),
+        confidence=min(confidence, _max_confidence(run, message)),
+        evidence=(message.evidence, *more, *_op_of(message), progress(run)),
         remedies=remedies,
         where=where or message.where or _where_it_ended(run),
     )
 
 
-def _at_most(run: Run, message: Message) -> Confidence:
-    """How sure a message alone makes it: one that nobody raised, and that no end is known to follow, hardly."""
+def _max_confidence(run: Run, message: Message) -> Confidence:
+    """How certain a message alone makes it: less, if it was not raised and no fatal signal is known."""
     if message.event is not None or run.signal in FATAL:
         return Confidence.CERTAIN
     return Confidence.LIKELY if _STAMPED.search(message.found.string) else Confidence.POSSIBLE
@@ -219,7 +219,7 @@ def _where_it_ended(run: Run) -> Place | None:
     return raised or place_of_fault(run) or fit_place(run)
 
 
-def _layer(message: Message) -> tuple[Evidence, ...]:
+def _op_of(message: Message) -> tuple[Evidence, ...]:
     op = message.op
     return (Evidence(f"it happened in the op {op}"),) if op else ()
 
@@ -229,10 +229,10 @@ def compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
 
 
 def missing_package(event: Raised) -> Remedy | None:
-    """The package to install, where the error says that an optional one of TensorFlow's or Keras's is not there."""
+    """The package to install, where an optional one of TensorFlow or Keras is missing."""
     if not event.type.endswith("TBNotInstalledError"):
         return None
-    return Remedy("Install TensorBoard: TensorFlow no longer brings it along, since 2.21", "pip install tensorboard")
+    return Remedy("Install TensorBoard: TensorFlow 2.21 and later do not include it", "pip install tensorboard")
 
 
 def short_message(event: Raised, most: int = 300) -> str:
@@ -247,13 +247,9 @@ def short_message(event: Raised, most: int = 300) -> str:
 
 
 def traceback_on_console(run: Run) -> Raised | None:
-    """The traceback that was printed: what is left when nobody could look inside."""
+    """The printed traceback of the exception that ended the program: for a run that was not recorded from inside."""
     return next((event for event in parsed_console(run).events if isinstance(event, Raised) and _ended_it(event)), None)
 
 
 def _ended_it(event: Raised) -> bool:
     return event.left == "program" and bool(event.frames)
-
-
-def data_of(run: Run) -> Mapping[str, Any]:  # TRANSITION: until all readers take run.fit.began.data
-    return run.fit.began.get("data") or {} if run.fit is not None else {}

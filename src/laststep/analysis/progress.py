@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from laststep import text as words
 from laststep.analysis.finding import Evidence
 from laststep.record.events.logs import Progress
 from laststep.record.events.stacks import Attached
 from laststep.record.events.training import LoopSeen, Saved
 from laststep.record.place import Place
 from laststep.record.run import Run
+from laststep.text import format_count
 
 
 def progress(run: Run) -> Evidence:
@@ -17,18 +17,18 @@ def progress(run: Run) -> Evidence:
         return _progress_in_log(run)
     attached = run.last(Attached)
     if attached is not None:
-        return Evidence(attached.progress or "how far training is can't be seen from outside", (attached,))
+        return Evidence(attached.progress or "how far training has come cannot be seen from outside", (attached,))
     if not run.training_seen:
-        return Evidence("no training step had been seen yet")
+        return Evidence("no training step had been recorded yet")
     done = run.steps[-1].number if run.steps else 0
-    told = f"{words.count(done, 'step')} {'was' if done == 1 else 'were'} complete" if done else "no step was complete"
+    text = f"{format_count(done, 'step')} {'was' if done == 1 else 'were'} complete" if done else "no step was complete"
     fit = run.fit
     if fit is not None and fit.asked:
-        told += f", {fit.reached} of {words.count(fit.asked, 'epoch')}"
+        text += f", {fit.reached} of {format_count(fit.asked, 'epoch')}"
     doing = {"step": "in a training step", "validation": "in validation", "epoch-end": "at the end of an epoch"}
     if run.now is not None and run.now.phase in doing:
-        told += f"; it was {doing[run.now.phase]}"
-    return Evidence(told, (fit.began,) if fit else ())
+        text += f"; it was {doing[run.now.phase]}"
+    return Evidence(text, (fit.began,) if fit else ())
 
 
 def _progress_in_log(run: Run) -> Evidence:
@@ -36,12 +36,11 @@ def _progress_in_log(run: Run) -> Evidence:
     if fit is None and last is None:
         return Evidence("the log shows no training progress")
     if fit is None or not fit.epochs:
-        told = f"a counter at {last.done:,}" if last and last.done is not None else "that training had begun"
-        return Evidence(f"the log shows {told}", (last,) if last else ())
+        shown = f"a counter at {last.done:,}" if last and last.done is not None else "that training had begun"
+        return Evidence(f"the log shows {shown}", (last,) if last else ())
     epoch = fit.epochs[-1]
     batches = f"{epoch.batches} of {epoch.of} batches" if epoch.of else "some batches"
-    told = f"epoch {epoch.epoch + 1} of {fit.asked}, {batches}"
-    return Evidence(f"the log shows {told}", (epoch,))
+    return Evidence(f"the log shows epoch {epoch.epoch + 1} of {fit.asked}, {batches}", (epoch,))
 
 
 def saved(run: Run) -> list[Evidence]:
@@ -56,7 +55,7 @@ def saved(run: Run) -> list[Evidence]:
 
 
 def went_on(run: Run, time: float) -> bool:
-    """Whether training began anew after this moment and came to its end, or is at it still."""
+    """Whether a fit that began after this moment came to its end, or is still running."""
     return run.last_trained > time
 
 

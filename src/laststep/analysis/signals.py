@@ -10,7 +10,7 @@ from laststep.record.run import Run
 
 
 def verdict(run: Run, *why: str) -> Verdict | None:
-    """What a batch system, a container engine or the kernel says about the end, if for one of these reasons."""
+    """What a batch system, a container engine or the kernel reports in a log, if it is one of these reasons."""
     return next((event for event in run.all(Verdict) if event.why in why), None)
 
 
@@ -20,7 +20,7 @@ def quoted(event: Verdict | ProcessEnd | Stop) -> Evidence:
 
 
 def reported(run: Run, name: str) -> Evidence:
-    """That the process ended by this signal: the operating system's word, or the line of the log that has it."""
+    """That the process ended by this signal: from the operating system, or the line of the log that says so."""
     end = run.last(ProcessEnd)
     if end is not None and run.is_log:
         return quoted(end)
@@ -28,12 +28,12 @@ def reported(run: Run, name: str) -> Evidence:
 
 
 def killed_with(run: Run, number: int, name: str) -> bool:
-    """The process died of this signal, or a shell around it says so by its exit code."""
+    """The signal killed the process, or a shell around it says so by its exit code."""
     return run.signal == name or (run.signal is None and run.exit_code == 128 + number and not run.has(ExitCall))
 
 
 def received_signal(run: Run, name: str) -> SignalReceived | None:
-    """A signal of this name that came to the supervisor."""
+    """The last signal of this name that reached the supervisor."""
     return next((event for event in reversed(run.all(SignalReceived)) if event.signal == name), None)
 
 
@@ -43,7 +43,7 @@ def sent_by_program(run: Run, name: str) -> SignalSent | None:
 
 
 def stopped_by_laststep(run: Run) -> bool:
-    """laststep ended it because it was stuck, as it had been told to."""
+    """laststep ended it because it was stuck, as requested by a setting."""
     return any(event.by == "laststep" for event in run.all(SignalReceived))
 
 
@@ -51,13 +51,13 @@ def sender(run: Run, name: str) -> Evidence | None:
     """Who sent the signal, where that is known."""
     own = sent_by_program(run, name)
     if own is not None:
-        return Evidence(f"the program sent {name} to itself, by {own.how}", (own,))
+        return Evidence(f"the program sent {name} to itself with {own.how}", (own,))
     event = received_signal(run, name)
     if event is None:
         return None
     if event.by == "terminal":
         return Evidence("it came from the terminal (Ctrl-C or Ctrl-\\)", (event,))
     who = event.sender
-    name_of = f" ({who.name})" if who and who.name else ", which is gone"
-    whom = "the whole process group" if event.to_group else "the program"
-    return Evidence(f"process {who.pid if who else None}{name_of} sent {name} to {whom}", (event,))
+    sent_by = f"process {who.pid} ({who.name or 'gone by then'})" if who else "a process that is not known"
+    target = "the whole process group" if event.to_group else "the program"
+    return Evidence(f"{sent_by} sent {name} to {target}", (event,))

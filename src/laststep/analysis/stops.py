@@ -1,4 +1,4 @@
-"""Reading who set stop_training, shared by the rules about it."""
+"""Who set stop_training, and the metrics that a callback could monitor."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from laststep.record.run import Fit, Run
 
 
 def stop_that_counted(run: Run) -> Stop | None:
-    """The assignment that ended the fit early: seen during it, and epochs were left."""
+    """The assignment that ended the fit early: recorded during it, with epochs left."""
     fit = run.fit
-    if run.is_log:  # only the last word counts: the log may begin in the middle of a fit
+    if run.is_log:  # only the last stop counts: the log may begin in the middle of a fit
         ends = [epoch.time for epoch in run.all(Epoch)]
         counts = [stop for stop in run.all(Stop) if sum(end > stop.time for end in ends) < 2]
         return counts[-1] if counts else None
@@ -24,7 +24,7 @@ def stop_that_counted(run: Run) -> Stop | None:
 
 
 def is_early_stopping(stop: Stop) -> bool:
-    """Keras's own class, or a subclass of it, whose code did the assignment."""
+    """The code of Keras's EarlyStopping, or of a subclass of it, set stop_training."""
     line = stop.line
     if line is not None and line.function.startswith("EarlyStopping.") and not line.is_users_own:
         return True
@@ -55,17 +55,19 @@ def metric_curve(run: Run, name: str) -> list[Evidence]:
 
 
 def metrics_of(fit: Fit | None) -> list[str]:
-    """The names that a callback could have watched."""
+    """The names that a callback could have monitored."""
     return sorted({name for epoch in fit.epochs for name in epoch.metrics}) if fit else []
 
 
 def missing_metric(run: Run) -> str:
-    """A callback of Keras's that watches a metric which the fit does not have: it does nothing, and only warns."""
+    """A callback of Keras's that monitors a metric which the fit does not have: it does nothing, and only warns."""
     fit, names = run.fit, metrics_of(run.fit)
     for callback in fit.began.callbacks if fit else ():
         values = callback.values
-        monitor = values.get("monitor") if values.get("save_best_only") is not False else None  # that one asks nothing
+        monitor = (
+            values.get("monitor") if values.get("save_best_only") is not False else None
+        )  # then the metric is not used
         if isinstance(monitor, str) and names and monitor not in names and not callback.is_users:
-            told = f"{callback.class_name} watches {monitor!r}, which this fit does not have, and so does nothing"
-            return f"{told}; it has {', '.join(names)}"
+            idle = f"{callback.class_name} monitors {monitor!r}, which is not a metric of this fit, and does nothing"
+            return f"{idle}; the fit has {', '.join(names)}"
     return ""

@@ -34,7 +34,7 @@ def metrics_in(text: str) -> dict[str, float]:
 
 
 class Bars:
-    """Fed line by line; knows how far training had come at each of them."""
+    """Reads line by line; knows how far training has come."""
 
     def __init__(self) -> None:
         self.fits = 0
@@ -54,22 +54,22 @@ class Bars:
         epoch = _EPOCH.match(line.text)
         if epoch:
             yield from self._header(line, int(epoch["epoch"]) - 1, int(epoch["of"]))
-            line = Line(line.number, line.text[epoch.end() :])  # newlines are lost where people paste logs
+            line = Line(line.number, line.text[epoch.end() :])  # a pasted log may have lost its newlines
         bar = _BAR.match(line.text)
         while bar and (later := _BAR.search(bar["rest"])):
-            bar = later  # carriage returns too
+            bar = later  # and its carriage returns
         if bar:
             yield from self._bar(line, bar)
             return
         yield from self._counter(line)
 
     def ran_out(self) -> None:
-        """Keras says here that the data is used up: what the bar shows afterwards is not what was delivered."""
+        """Keras warns that the data ran out: what the bar shows from here on is not what was delivered."""
         if self._cut_at is None:
             self._cut_at = self.done
 
     def end(self) -> Iterator[Event]:
-        """The log ends here: an epoch that is still open is not one that was cut short."""
+        """The log ends: an epoch that is still open was not cut short."""
         yield from self._close(is_open=self._cut_at is None)
 
     def _header(self, line: Line, epoch: int, asked: int) -> Iterator[Event]:
@@ -110,7 +110,7 @@ class Bars:
             yield from self._close()
 
     def _close(self, is_open: bool = False) -> Iterator[Event]:
-        """The epoch that was open, if its bar had come anywhere."""
+        """The epoch that was open, if its bar was shown."""
         if self._epoch is None or self.done is None:
             self._epoch = None
             return

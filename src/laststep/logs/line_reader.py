@@ -1,4 +1,4 @@
-"""Bytes → numbered lines a person would have seen: bars resolved, colours gone, what repeats itself left out."""
+"""Bytes → numbered lines as they looked on a terminal: bars resolved, colours removed, repetitions left out."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, cast
 
-CHUNK = 1 << 20
-LONGEST = 1 << 13  # characters of one line; the rest of it is cut
-KEEP = 40  # lines of one shape, and then the last of each streak
-MANY_SHAPES = 2_000  # from here on the first line of a shape is enough
-MOST_SHAPES = 8_000
-MOST_TIMES = 400  # that are compared to see which end of a log is the newest
-FEWEST_TIMES = 5  # two threads alone may write two lines in the wrong order
-MOST_REVERSED = 15  # chunks of such a log; what is older than that is not needed
-MOST_SECONDS = 3.0  # of processor time; of a file that takes longer, the middle is left out
-END_BYTES = 8 << 20  # of such a file, read all the same
-LAST = 400  # lines of the end, kept whatever their shape
+CHUNK_BYTES = 1 << 20
+MAX_LINE_CHARS = 1 << 13  # the rest of a line is cut
+MAX_ALIKE_LINES = 40  # that are read of one shape; then only the last of each streak
+MANY_SHAPES = 2_000  # from here on only the first line of a shape is read
+MAX_SHAPES = 8_000
+MAX_TIMESTAMPS = 400  # that are compared to see which end of a log is the newest
+MIN_TIMESTAMPS = 5  # two threads alone may write two lines in the wrong order
+MAX_REVERSED_CHUNKS = 15  # of a log with the newest line first; what is older is not needed
+MAX_CPU_SECONDS = 3.0  # of a file that takes longer, the middle is skipped
+END_BYTES = 8 << 20  # of such a file, which are still read
+LAST_LINES = 400  # at the end, kept whatever their shape
 
-# What differs from one line to the next of the same shape: numbers, and a progress bar's picture.
-_CHANGES = b"0123456789.=>+-eE#%:\xe2\x94\x81\x96\x88\x80\x95\xb8\xb6\x8f\x8e\x8d\x8c\x8b\x8a\x89| "
+# What differs between lines of the same shape: numbers, and the drawing of a progress bar.
+_VARYING = b"0123456789.=>+-eE#%:\xe2\x94\x81\x96\x88\x80\x95\xb8\xb6\x8f\x8e\x8d\x8c\x8b\x8a\x89| "
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\r\x08\x1b\x07\x0c"))
-_TELLING = re.compile(
+_KEYWORD = re.compile(
     rb"rror|xception|illed|ailed|: nan|Epoch|bort|exit code|memory|Traceback|File \"|/step|ETA|arning|fault|"
     rb"erminat|LIMIT|signal|WARN"
 )
-_UNSEEN = {code: None for code in range(32) if code != 9}
+_INVISIBLE = {code: None for code in range(32) if code != 9}
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]|\x1b[=>78MDEHc]")
 _BARE_COLOUR = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3})*)m")  # colours whose escape character was lost on the way
-# Where one program's line was glued to another's: TensorFlow's and absl's log lines, Python's logging, a traceback.
-_GLUED = re.compile(
+# Where one line was appended to another without a newline: log lines of TensorFlow, absl or Python, a traceback.
+_JOINED = re.compile(
     r"(?<=\S)(?=\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWEF] [\w/])|(?<=\S)(?=[IWEF]\d{4} \d\d:\d\d:\d+\.\d+ "
     r"+\d+ \S+\])|(?<=[\d.])(?=[IWEF] (?:tensorflow|external|xla)/)"
     r"|(?<=\d )(?=Epoch \d+/\d+\s+\d+/\d+)|(?<=[^\s'\"`])(?=WARNING:tensorflow:)|(?<=\d )(?=WARNING:tensorflow:)|"
@@ -60,7 +60,7 @@ _MONTHS = b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 
 
 class NotALog(Exception):
-    """Said to the user in one line."""
+    """Shown to the user in one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,45 +71,45 @@ class Line:
 
 @dataclass
 class Reading:
-    """What was seen of the file so far."""
+    """What has been read of the file so far."""
 
     lines: int = 0
     bytes: int = 0
-    rubbish: int = 0
+    rubbish: int = 0  # lines that are no text
     is_reversed: bool = False  # the newest line came first; lines are counted from the oldest
-    skipped: int = 0  # bytes that were not read: it would have taken too long
+    skipped: int = 0  # bytes that were not read, to save time
     cut: bool = False  # the end is among them
 
 
 class Gap(int):
-    """So many lines that were not read."""
+    """The number of lines that were not read."""
 
 
 class Repeats:
-    """Which lines are worth a second look: the first of each shape, and the last before something else comes.
+    """Tells repetitions from lines to read: the first lines of each shape, and the last before another shape.
 
-    A shape is a line without its numbers, so `loss: nan` among a million of `loss: 0.123` is a new one.
+    A shape is a line without its numbers, so `loss: nan` among a million lines of `loss: 0.123` is a new one.
     """
 
     def __init__(self) -> None:
         self._seen: dict[int, int] = {}
 
-    def is_one(self, line: bytes) -> bool:
+    def is_repeated(self, line: bytes) -> bool:
         if line.startswith(b"Epoch "):
-            return False  # what comes before and after it counts
-        shape = hash(line.translate(None, _CHANGES))
+            return False  # so that the lines before and after it are read
+        shape = hash(line.translate(None, _VARYING))
         seen = self._seen
         count = seen.get(shape, 0)
-        if count >= KEEP or (count and len(seen) >= MANY_SHAPES):
+        if count >= MAX_ALIKE_LINES or (count and len(seen) >= MANY_SHAPES):
             return True
-        if not count and len(seen) >= MOST_SHAPES and (len(seen) >= 2 * MOST_SHAPES or not _TELLING.search(line)):
+        if not count and len(seen) >= MAX_SHAPES and (len(seen) >= 2 * MAX_SHAPES or not _KEYWORD.search(line)):
             return True
         seen[shape] = count + 1
         return False
 
     @property
     def are_full(self) -> bool:
-        return len(self._seen) >= MOST_SHAPES
+        return len(self._seen) >= MAX_SHAPES
 
     def forget(self) -> None:
         self._seen.clear()
@@ -118,18 +118,20 @@ class Repeats:
 def read_lines(
     stream: BinaryIO, reading: Reading, repeats: Repeats, name: str = "the log", is_console: bool = False
 ) -> Iterator[Line]:
-    """The lines of a stream in order, clean, without those that only repeat what was there."""
+    """The lines of a stream in order and cleaned, without repetitions."""
     skipped: tuple[int, bytes] | None = None
-    last: deque[tuple[int, bytes]] = deque(maxlen=LAST)
-    is_one = repeats.is_one
+    last: deque[tuple[int, bytes]] = deque(maxlen=LAST_LINES)
+    is_repeated = repeats.is_repeated
     gaps = 0
     for number, raw in _numbered(_in_order(_chunks(stream, reading, name, is_console), reading), repeats):
-        if skipped is not None and repeats.are_full and gaps < MOST_SHAPES and _TELLING.search(skipped[1]):
-            if number > skipped[0] + 1 or not _TELLING.search(raw):  # the last of its kind: what follows is not read
+        if skipped is not None and repeats.are_full and gaps < MAX_SHAPES and _KEYWORD.search(skipped[1]):
+            if number > skipped[0] + 1 or not _KEYWORD.search(
+                raw
+            ):  # the last of its kind: the lines after it are not read
                 gaps += 1
                 yield from _clean(*skipped, reading)
                 skipped = None
-        if is_one(raw):
+        if is_repeated(raw):
             skipped = (number, raw)
             last.append(skipped)
             continue
@@ -145,22 +147,22 @@ def read_lines(
 
 
 def _numbered(chunks: Iterable[bytes | Gap], repeats: Repeats) -> Iterator[tuple[int, bytes]]:
-    """Each line, and each picture of a progress bar in it, with the line's number in the file."""
+    """Each line, and each drawing of a progress bar in it, with the line's number in the file."""
     rest = end = b""
-    number = told = 0
+    number = shown = 0
     for chunk in chunks:
         if isinstance(chunk, Gap):
             number += chunk
             rest = end = b""
             continue
         block = (rest + chunk).replace(b"\r\n", b"\n").replace(b"\x08", b"\r")
-        if repeats.are_full:  # no two lines are alike: from here on only those are looked at that may tell something
+        if repeats.are_full:  # hardly two lines are alike: from here on only lines with a keyword are read
             whole = block.rfind(b"\n") + 1
             block, rest = block[:whole], block[whole:]
-            for told, line in _telling(block, number):
-                yield told, line
+            for shown, line in _with_keyword(block, number):
+                yield shown, line
             number += block.count(b"\n")
-            end = (end + block)[-LAST * 80 :]
+            end = (end + block)[-LAST_LINES * 80 :]
         else:
             lines = block.split(b"\n")
             rest = lines.pop()
@@ -168,47 +170,47 @@ def _numbered(chunks: Iterable[bytes | Gap], repeats: Repeats) -> Iterator[tuple
                 if not line:
                     continue
                 if b"\r" in line:
-                    for picture in filter(None, line.split(b"\r")):
-                        yield at, picture
+                    for drawing in filter(None, line.split(b"\r")):
+                        yield at, drawing
                 else:
                     yield at, line
             number += len(lines)
-        if len(rest) > LONGEST:  # a line without an end: what is complete in it goes on its way
-            *pictures, rest = rest.split(b"\r")
-            yield from ((number + 1, picture) for picture in pictures if picture)
-            rest = rest[-LONGEST:]
+        if len(rest) > MAX_LINE_CHARS:  # a line without an end: its complete drawings are handed on
+            *drawings, rest = rest.split(b"\r")
+            yield from ((number + 1, drawing) for drawing in drawings if drawing)
+            rest = rest[-MAX_LINE_CHARS:]
     last = end.split(b"\n")[1:-1]
     first = number - len(last) + 1
-    yield from ((first + place, line) for place, line in enumerate(last) if line and first + place > told)
-    yield from ((number + 1, picture) for picture in rest.split(b"\r") if picture)
+    yield from ((first + place, line) for place, line in enumerate(last) if line and first + place > shown)
+    yield from ((number + 1, drawing) for drawing in rest.split(b"\r") if drawing)
 
 
-def _telling(block: bytes, number: int) -> Iterator[tuple[int, bytes]]:
-    """The lines of a block in which one of the words stands that errors are made of."""
+def _with_keyword(block: bytes, number: int) -> Iterator[tuple[int, bytes]]:
+    """The lines of a block that contain a keyword of errors."""
     done = 0
-    for found in _TELLING.finditer(block):
+    for found in _KEYWORD.finditer(block):
         if found.start() < done:
             continue
         begin, end = block.rfind(b"\n", done, found.start()) + 1 or done, block.find(b"\n", found.end())
         number += block.count(b"\n", done, begin) + 1
-        yield from ((number, picture) for picture in block[begin:end].split(b"\r") if picture)
+        yield from ((number, drawing) for drawing in block[begin:end].split(b"\r") if drawing)
         done = end + 1
 
 
 def _chunks(stream: BinaryIO, reading: Reading, name: str, is_console: bool = False) -> Iterator[bytes | Gap]:
     """The bytes of the file as UTF-8, whatever they were; refuses what is no text."""
-    until = time.process_time() + MOST_SECONDS
-    first = stream.read(CHUNK)
+    until = time.process_time() + MAX_CPU_SECONDS
+    first = stream.read(CHUNK_BYTES)
     packed = first[:2] == b"\x1f\x8b" and not is_console
     if packed:
-        stream = cast(BinaryIO, _Unpacked(gzip.GzipFile(fileobj=cast(BinaryIO, _Again(first, stream)))))
-        first = stream.read(CHUNK)
+        stream = cast(BinaryIO, _Decompressed(gzip.GzipFile(fileobj=cast(BinaryIO, _Rejoined(first, stream)))))
+        first = stream.read(CHUNK_BYTES)
         if not first:
-            raise NotALog(f"{name} cannot be unpacked: it begins like a gzip file and is none, or is cut off")
+            raise NotALog(f"{name} cannot be decompressed: it is no valid gzip file, or is truncated")
     first = first.removeprefix(codecs.BOM_UTF8)
     encoding = _encoding(first)
     if encoding is None and not is_console and _is_binary(first):
-        raise NotALog(f"{name} is not a text: it looks like a binary file, not like what a program prints")
+        raise NotALog(f"{name} is not a text file: it looks like a binary file, not like a console log")
     decoder = codecs.getincrementaldecoder(encoding)("replace") if encoding else None
     chunk = first
     while chunk:
@@ -220,7 +222,7 @@ def _chunks(stream: BinaryIO, reading: Reading, name: str, is_console: bool = Fa
                 return
             yield _skip(stream, reading)
             until = math.inf
-        chunk = stream.read(CHUNK)
+        chunk = stream.read(CHUNK_BYTES)
 
 
 def _in_order(chunks: Iterator[bytes | Gap], reading: Reading) -> Iterator[bytes | Gap]:
@@ -230,22 +232,22 @@ def _in_order(chunks: Iterator[bytes | Gap], reading: Reading) -> Iterator[bytes
         yield first
         yield from chunks
         return
-    stamps = list(itertools.islice(_TIMED.finditer(first), MOST_TIMES))
+    stamps = list(itertools.islice(_TIMED.finditer(first), MAX_TIMESTAMPS))
     times = [_time(found) for found in stamps]
-    enough = 2 if any(found["month"] for found in stamps) else FEWEST_TIMES
+    enough = 2 if any(found["month"] for found in stamps) else MIN_TIMESTAMPS
     reading.is_reversed = len(set(times)) >= enough and times == sorted(times, reverse=True)
     if not reading.is_reversed:
         yield first
         yield from chunks
         return
-    more = [chunk for chunk in itertools.islice(chunks, MOST_REVERSED) if isinstance(chunk, bytes)]
+    more = [chunk for chunk in itertools.islice(chunks, MAX_REVERSED_CHUNKS) if isinstance(chunk, bytes)]
     text = b"".join([first, *more]).replace(b"\r\n", b"\n")
     begins = [0, *(found.start() for found in _TIMED.finditer(text) if found.start()), len(text)]
     yield b"".join(text[a:b].rstrip(b"\n") + b"\n" for a, b in reversed(list(itertools.pairwise(begins))))
 
 
 def _time(found: re.Match[bytes]) -> bytes:
-    """So that a later one is larger."""
+    """As text that sorts by time."""
     if found["iso"]:
         return found["iso"].replace(b"T", b" ")
     month = _MONTHS.index(found["month"]) + 1 if found["month"] in _MONTHS else 0
@@ -254,24 +256,24 @@ def _time(found: re.Match[bytes]) -> bytes:
 
 
 def _skip(stream: BinaryIO, reading: Reading) -> Gap:
-    """On to the last part of the file; only the lines on the way are counted."""
+    """Skip to the last part of the file, counting the lines on the way."""
     here = stream.tell()
     left = stream.seek(0, 2) - here - END_BYTES
     stream.seek(here)
     lines = 0
-    while reading.skipped < left and (chunk := stream.read(min(CHUNK, left - reading.skipped))):
+    while reading.skipped < left and (chunk := stream.read(min(CHUNK_BYTES, left - reading.skipped))):
         lines += chunk.count(b"\n")
         reading.skipped += len(chunk)
     if reading.skipped:
-        partial = stream.readline(CHUNK)
+        partial = stream.readline(CHUNK_BYTES)
         lines += partial.count(b"\n")
         reading.skipped += len(partial)
     reading.bytes += reading.skipped
     return Gap(lines)
 
 
-class _Unpacked:
-    """A gzip file up to the place where it breaks off."""
+class _Decompressed:
+    """A gzip file up to the place where it is truncated."""
 
     def __init__(self, packed: gzip.GzipFile) -> None:
         self._packed = packed
@@ -286,8 +288,8 @@ class _Unpacked:
         return read
 
 
-class _Again:
-    """A stream whose beginning was read already."""
+class _Rejoined:
+    """A stream, with the beginning that was read already put back."""
 
     def __init__(self, first: bytes, stream: BinaryIO) -> None:
         self._first, self._stream = first, stream
@@ -310,13 +312,13 @@ def _encoding(first: bytes) -> str | None:
 
 
 def _is_binary(first: bytes) -> bool:
-    head = first.replace(b"\0", b"")  # a log that was cut while it was written begins with a block of them
+    head = first.replace(b"\0", b"")  # a log that was truncated while it was written begins with zeros
     return bool(first) and len(head) - len(head.translate(None, _CONTROL)) >= 0.05 * len(head)
 
 
 def _clean(number: int, raw: bytes, reading: Reading) -> Iterator[Line]:
-    """What a person sees of it: no escapes, no prefix of a launcher, glued lines apart."""
-    text = raw[:LONGEST].decode("utf-8", "replace")
+    """As it looked on a terminal: without escapes and the prefix of a launcher, joined lines split."""
+    text = raw[:MAX_LINE_CHARS].decode("utf-8", "replace")
     if "\x1b" in text:
         text = _ESCAPE.sub("", text)
     if "m" in text and "[" in text:
@@ -325,11 +327,11 @@ def _clean(number: int, raw: bytes, reading: Reading) -> Iterator[Line]:
     if prefix:
         text = text[prefix.end() :]
     head = text[:200]
-    if len(head) - len(head.translate(_UNSEEN)) > len(head) // 10:
+    if len(head) - len(head.translate(_INVISIBLE)) > len(head) // 10:
         reading.rubbish += 1
         return
-    glued = "] " in text or "tensorflow" in text or "Traceback (" in text or "Epoch " in text or "ed" in text[-24:]
-    for part in _GLUED.split(text) if glued else [text]:
+    joined = "] " in text or "tensorflow" in text or "Traceback (" in text or "Epoch " in text or "ed" in text[-24:]
+    for part in _JOINED.split(text) if joined else [text]:
         part = part.rstrip()
         if part:
             yield Line(number, part)

@@ -14,7 +14,7 @@ from laststep.record.events.shared import Callback, Frame, users_line
 from laststep.record.place import Place
 
 CUT_OFF = "an error that the log cuts off"
-MOST_LINES = 400  # of one message; TensorFlow puts the point at the end, after pages of stack
+MAX_MESSAGE_LINES = 400  # TensorFlow puts the point at the end, after pages of stack
 _BEGINS = re.compile(
     r"^(?P<indent>\s*)Traceback \(most recent call last\)|"
     r"^(?P<margin>\s*)(?P<ipython>\w+?(?:Error|Exception|Interrupt|Iteration|Exit)|\w+(?= {6,}))\s*"
@@ -34,17 +34,17 @@ _BESIDE = re.compile(
 # TensorFlow 1's queues: the error of a thread, which ends the session.
 _COORDINATOR = re.compile(r"^.*Error reported to Coordinator: <class '([\w.]+)'>, ")
 _HOOK = re.compile(r"^(?:\w+\.)*on_(?:epoch|(?:train_|test_|predict_)?batch|train|test|predict)_(?:begin|end)$")
-# The class of an error is written in one word that ends so; `Error: 0.12` is a metric.
+# The class of an error is one word that ends like this; `Error: 0.12` is a metric.
 _ERROR = re.compile(
     r"^(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*?(?:Error|Exception|Interrupt|StopIteration|SystemExit|Iteration|"
     r"Timeout)\w*|"
     r"[a-z_]+(?:\.\w+)*\.(?:error|timeout|herror|gaierror)|[A-Za-z_][\w.]*\.[A-Z]\w*)"
     r"(?: \(see above for traceback\))?(?:: ?(?P<message>.*))?$"
 )
-_NOT_ONE = re.compile(
+_NOT_ERROR = re.compile(
     r"^(?:\w*Warning|Mean\w*Error|(?:Root)?Mean\w*|\w*Metric)\b|^[\w.]+: [-+]?\d[-+\d.eE]*(?:,|\s?%|\s?\(|$)"
 )
-_SPEAKS_ALONE = ("KeyboardInterrupt", "AssertionError", "MemoryError", "RecursionError", "NotImplementedError")
+_WITHOUT_MESSAGE = ("KeyboardInterrupt", "AssertionError", "MemoryError", "RecursionError", "NotImplementedError")
 _CHAINED = re.compile(r"^(?:During handling of the above exception|The above exception was the direct cause)")
 # What ends a message: another program's line, the next epoch, a shell's prompt, a batch system's page.
 _NOT_MESSAGE = re.compile(
@@ -56,7 +56,7 @@ _NOT_MESSAGE = re.compile(
 
 
 class Tracebacks:
-    """Fed line by line; hands out an exception when its message is complete."""
+    """Reads line by line; yields an exception when its message is complete."""
 
     def __init__(self) -> None:
         self._frames: list[Frame] | None = None  # of the traceback that is open
@@ -105,7 +105,7 @@ class Tracebacks:
             self._open(found, line)
 
     def end(self) -> Iterator[Raised]:
-        """The log ends here, perhaps in the middle of a traceback: then what is known of the error counts."""
+        """The log ends, perhaps in the middle of a traceback: then the exception is what is known of it."""
         if self._error is None and (self._frames or (self._frames is not None and self._announced)):
             self._error, self._message = self._announced or CUT_OFF, [""]
             if self._earlier and not self._announced:
@@ -124,13 +124,13 @@ class Tracebacks:
         return self._error is not None
 
     def _is_error(self, found: re.Match[str], text: str) -> bool:
-        """Without a traceback above: only a class that says what it is."""
-        if _NOT_ONE.match(text) or (found["message"] is None and text not in _SPEAKS_ALONE):
+        """Without a traceback above it: only a class whose name ends like that of an error."""
+        if _NOT_ERROR.match(text) or (found["message"] is None and text not in _WITHOUT_MESSAGE):
             return False
         return bool(re.search(r"(?:Error|Exception|Interrupt)$", found["type"]))
 
     def _goes_on(self, text: str) -> bool:
-        if len(self._message) >= MOST_LINES or _CHAINED.match(text) or _NOT_MESSAGE.match(text):
+        if len(self._message) >= MAX_MESSAGE_LINES or _CHAINED.match(text) or _NOT_MESSAGE.match(text):
             return False
         found = _ERROR.match(text)
         return not (found and found["message"] is not None and self._is_error(found, text)) or text.startswith(" ")
@@ -168,7 +168,7 @@ class Tracebacks:
             return
         message, kind = "\n".join(self._message).rstrip(), self._error
         self._error, self._message = None, []
-        if self._chained:  # this one is the reason of the next
+        if self._chained:  # it is the cause or the context of the next
             self._earlier.append(ChainedException(type=_short(kind), message=message[:500]))
             return
         earlier, self._earlier = self._earlier[-3:], []

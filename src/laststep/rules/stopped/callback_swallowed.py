@@ -19,32 +19,31 @@ def callback_swallowed(run: Run) -> Answer:
     """An exception ended the fit, and the program's own try/except hid it.
 
     What happened
-        fit raised, often from a callback, and the program caught the exception and went on as if training
-        had come to its end: perhaps it printed a line, perhaps nothing. The model is trained less than it
-        should be, and the exit code is 0.
+        fit raised, often in a callback, and the program caught the exception and continued as if training had
+        finished: perhaps with a printed line, perhaps in silence. The model is trained less than it should be, and
+        the exit code is 0.
 
     How laststep knows
-        The exception was seen as it left fit, the program did not end by it, and no later fit came to its
-        end. The except that caught it is read from the program's source.
+        The exception was recorded when it left fit, it did not end the program, and no later fit finished. The
+        except clause that caught it is read from the program's source.
 
     What to do
-        Mend what raised. Where the except is on purpose, let it catch only what it expects, log the traceback
+        Fix the line that raised. Where the except is intended, let it catch only what it expects, log the traceback
         (`logging.exception`), and raise again.
 
     Not to be confused with
-        callback-raised (nobody caught it), a retry that works: when a later fit runs to its end, this rule
-        stays quiet.
+        callback-raised (nobody caught it), a retry that works: when a later fit finishes, this rule stays quiet.
     """
     left = [event for event in run.all(Raised) if event.left == "fit" and event.function == "fit"]
     if not left:
         return no("no exception left a fit")
     error = left[-1]
     if "KeyboardInterrupt" in error.bases:
-        return no("what left fit was KeyboardInterrupt")
+        return no("the exception that left fit was KeyboardInterrupt")
     if _ended_the_program(run, error):
         return no("the exception that left fit ended the program: it was not hidden")
     if went_on(run, error.time):
-        return no("an exception left a fit, and a later fit came to its end")
+        return no("an exception left a fit, and a later fit finished")
     if run.signal is not None:
         return no("a signal ended the process after the exception")
     return _finding(run, error)
@@ -74,8 +73,8 @@ def _finding(run: Run, error: Raised) -> Finding:
         confidence=Confidence.CERTAIN if caught else Confidence.LIKELY,
         evidence=tuple(evidence),
         remedies=(
-            Remedy(f"Mend the line that raised, {_line(error)}", None, error.where),
-            Remedy("Let the except say what it caught, and not go on", "    raise", caught, safe=True),
+            Remedy(f"Fix the line that raised, {_line(error)}", None, error.where),
+            Remedy("Report the exception in the except clause, and raise it again", "    raise", caught, safe=True),
         ),
         where=caught or error.where,
     )
