@@ -158,8 +158,8 @@ def test_stuck_is_said_with_its_line(start, page):
     assert f"train.py:{here(QUEUE)}" in shown
     assert "python-blocked" in shown
     assert "POSSIBLE" in shown  # three seconds are not long
-    assert "for as long as laststep looked" in " ".join(shown.split())
-    assert "epoch is 1 and step is 4" in " ".join(shown.split())
+    assert "while laststep watched" in " ".join(shown.split())
+    assert "its own counters: epoch 1, step 4" in " ".join(shown.split())
     assert [line for line in shown.splitlines() if len(line) > 80] == []
     assert process.poll() is None
 
@@ -188,7 +188,7 @@ def test_c_code_that_holds_the_interpreter(start, told, page):
     answer = told(process)
     assert (answer["attach"]["state"], answer["attach"]["holds_interpreter"]) == ("busy", True)
     assert answer["attach"]["where"]["line"] == here(REGEX)
-    assert "One thread held Python's lock in every look" in " ".join(page(process).split())
+    assert "One thread held the GIL in every snapshot" in " ".join(page(process).split())
     assert process.poll() is None
 
 
@@ -293,7 +293,7 @@ def test_a_zombie(refusal):
     deadline = time.monotonic() + 10
     while "\nState:\tZ" not in Path(f"/proc/{process.pid}/status").read_text() and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert "has ended already: a zombie" in refusal(process.pid)
+    assert "has ended already: it is a zombie" in refusal(process.pid)
     process.wait()
 
 
@@ -314,11 +314,11 @@ def test_a_thread_is_not_a_process(start, refusal):
     assert f"{other} is a thread of process {process.pid}" in refusal(other)
 
 
-def test_a_process_that_dies_while_it_is_looked_at(start, refusal):
+def test_a_process_that_dies_while_it_is_watched(start, refusal):
     process = start(LOOP, "60")
     threading.Timer(1.5, process.kill).start()
     said = refusal(process.pid)
-    assert f"process {process.pid} ended while laststep looked" in said
+    assert f"process {process.pid} ended while laststep watched it" in said
     assert "train.py:" in said
 
 
