@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.learning.labels import out_of_range
 from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
@@ -12,6 +11,7 @@ from laststep.analysis.progress import fit_place, progress, target_place
 from laststep.analysis.shapes import fit_arguments
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_value
 
 MESSAGES = compiled(
     r"Received a label value of (?P<value>-?\d+) which is outside the valid range of \[(?P<low>-?\d+), "
@@ -67,7 +67,7 @@ def _without_message(run: Run) -> Answer:
     if found is None:
         return answer(run, None, "no label was out of range")
     output, value = found
-    low, high = (words.value(int(end or 0)) for end in (output.y.low, output.y.high))
+    low, high = (format_value(int(end or 0)) for end in (output.y.low, output.y.high))
     shift = Remedy("The labels seem to start at 1: shift them to start at 0", "y = y - 1", fit_place(run))
     units = Remedy("Give the last layer one unit per class, or fix the labels", f"Dense({int(value) + 1}, …)")
     return Finding(

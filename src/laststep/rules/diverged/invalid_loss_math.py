@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.bad_step import (
     bad_inputs,
@@ -20,6 +19,7 @@ from laststep.record.events.numbers import Layer, LossCall
 from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_count
 
 GUARD_ARGUMENTS = Remedy("Keep the arguments of log, sqrt and divisions away from 0",
                          "tf.math.log(x + 1e-7), tf.sqrt(tf.maximum(x, 1e-12)), tf.math.divide_no_nan(a, b)",
@@ -118,7 +118,7 @@ def _is_misused(loss: LossCall) -> bool:
 
 def _before(site: Site) -> str:
     if site.good:
-        steps = words.count(len(site.good), "sampled step")
+        steps = format_count(len(site.good), "sampled step")
         return f"in {steps} before it, loss, gradients and weights were of ordinary size"
     first = site.bad_step is not None and site.bad_step.step == 1
     return "it was the first step: the weights were the initial ones" if first else "no step before it was sampled"

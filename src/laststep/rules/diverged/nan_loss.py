@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.bad_step import bad_site
 from laststep.analysis.messages import ECHOES, compiled, find_message
@@ -14,6 +13,7 @@ from laststep.record.events.logs import Progress
 from laststep.record.events.training import Epoch
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_value
 
 RECORD = Remedy("Record the run to find the first bad step and its cause", "laststep run python train.py", safe=True)
 CHECK = Remedy("Check the data for NaN and Inf, the loss for log and division, and the learning rate")
@@ -49,7 +49,7 @@ def nan_loss(run: Run) -> Answer:
     error = find_message(run, *RAISED)
     shown = _last_loss(run)
     if error is None and (shown is None or math.isfinite(shown[1])):
-        finite = f"the last {shown[0]} was {words.value(shown[1])}" if shown is not None and not run.is_log else ""
+        finite = f"the last {shown[0]} was {format_value(shown[1])}" if shown is not None and not run.is_log else ""
         return measured(finite) if finite else no("no NaN or Inf loss was seen")
     evidence = [error.evidence] if error else []
     if shown is not None and not math.isfinite(shown[1]):

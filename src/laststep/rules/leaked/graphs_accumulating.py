@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.leaks import OUT_OF_MEMORY_RULES, Leak, exhaustion_evidence, growth_evidence, leak_of, no_leak
 from laststep.analysis.progress import fit_place, saved
@@ -12,6 +11,7 @@ from laststep.record.events.training import Trace
 from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_count
 
 MIN_NEW_MODELS = 5  # fitted for the first time
 MIN_TRACES = 5  # of one function
@@ -49,8 +49,8 @@ def graphs_accumulating(run: Run) -> Answer:
 
 def _graphs(leak: Leak) -> Evidence:
     first, last = leak.graphs
-    steps = words.count(last.step - first.step, "step")
-    return Evidence(f"{words.count(leak.more_graphs, 'more graph')} were alive {steps} later", leak.graphs)
+    steps = format_count(last.step - first.step, "step")
+    return Evidence(f"{format_count(leak.more_graphs, 'more graph')} were alive {steps} later", leak.graphs)
 
 
 def _models(run: Run, leak: Leak, new_models: int) -> Finding:
