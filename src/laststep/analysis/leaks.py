@@ -28,7 +28,6 @@ from laststep.record.run import Run, view
 from laststep.record.sample import Sample
 from laststep.text import format_count, format_duration, format_size
 
-OUT_OF_MEMORY_RULES = ("host-out-of-memory", "host-allocation-failed")  # a leak is the root cause of them
 TENSOR_CLASSES = frozenset({"EagerTensor", "ndarray", "ResourceVariable", "Variable", "Tensor", "memmap"})
 CHECKED_AT = (0.85, 0.92, 1.0)  # of the history: the rise must have been steady up to each of these times
 MAX_GARBAGE_SHARE = 0.5  # of the rise: where a garbage collection freed more, it was no leak

@@ -57,6 +57,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "symptom": finding.symptom,
         "cause": finding.cause,
         "confidence": finding.confidence.name,
+        "follows_from": finding.follows_from,
         "where": _place(finding.where),
         "evidence": [{"says": item.says} for item in finding.evidence],
         "remedies": [_remedy(remedy) for remedy in finding.remedies],

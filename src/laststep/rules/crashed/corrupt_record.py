@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from laststep.analysis.checkpoints import checkpoint_in
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
+from laststep.analysis.messages import Message, answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 from laststep.text import format_count
@@ -39,7 +39,7 @@ for path in files:
         print(path, "breaks after record", good)"""
 
 
-@rule(outranks=(*ECHOES, "missing-file", "dataset-empty"))
+@rule()
 def corrupt_record(run: Run) -> Answer:
     """A data file or checkpoint is damaged, truncated, or not in the format it was read as.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.messages import ECHOES, answer, compiled, find_message
+from laststep.analysis.messages import answer, compiled, find_message
 from laststep.record.events.supervisor import Aftermath
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -26,7 +26,7 @@ MESSAGES = compiled(
 _SHARED_MEMORY = compiled(r"/dev/shm|/psm_|shared memory|/torch_|/nccl-")
 
 
-@rule(outranks=(*ECHOES, "corrupt-record", "gpu-out-of-memory", "host-allocation-failed"))
+@rule()
 def disk_full(run: Run) -> Answer:
     """The disk, or your quota on it, was full.
 

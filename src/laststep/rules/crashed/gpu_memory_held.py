@@ -5,12 +5,12 @@ from __future__ import annotations
 from laststep.analysis.device_memory import OUT_OF_MEMORY, parse_bytes, shortage
 from laststep.analysis.finding import Confidence, Evidence, Remedy, no
 from laststep.analysis.memory import pids
-from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
+from laststep.analysis.messages import Message, answer, compiled, find_message
 from laststep.logs.read import parsed_console
 from laststep.record.events.supervisor import Limits
 from laststep.record.run import Run
 from laststep.record.sample import GpuState
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_size
 
 MIN_POOL_BYTES = 500e6  # with a smaller pool for TensorFlow, others held the rest
@@ -45,7 +45,7 @@ _USAGE = compiled(r"Memory usage: (?P<free>\d+) bytes free, (?P<total>\d+) bytes
 _OTHERS = compiled(r"Process (?P<pid>\d+) has (?P<used>[\d.]+ [KMG]iB) memory in use")
 
 
-@rule(outranks=(*ECHOES, "gpu-out-of-memory", "gpu-libraries-unusable"))
+@rule(tier=Tier.ROOT)
 def gpu_memory_held(run: Run) -> Answer:
     """The GPU's memory was already in use: by another process, an old session, or TensorFlow's own pool.
 

@@ -7,7 +7,7 @@ import re
 
 from laststep.analysis.device_memory import DTYPE_BYTES, parse_bytes
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
+from laststep.analysis.messages import Message, answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.record.sample import HostMemory
 from laststep.rules.rule import Answer, rule
@@ -32,7 +32,7 @@ MESSAGES = compiled(
 )
 
 
-@rule(outranks=(*ECHOES, "gpu-out-of-memory", "host-out-of-memory"))
+@rule(follows=("leaked",))
 def host_allocation_failed(run: Run) -> Answer:
     """An allocation in the machine's memory failed with an error.
 

@@ -31,7 +31,7 @@ BY_RAY = compiled(
 MIN_GROWTH_SHARE = 0.25  # of the limit, since training began: then it is growth, not the size of one step
 
 
-@rule(outranks=("killed-by-signal", "terminated", "unhandled-exception", "aborted"))
+@rule(follows=("leaked",))
 def host_out_of_memory(run: Run) -> Answer:
     """The kernel killed the process because the machine, or its control group, ran out of memory.
 

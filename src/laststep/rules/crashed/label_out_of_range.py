@@ -6,11 +6,11 @@ import re
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.learning.labels import out_of_range
-from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
+from laststep.analysis.messages import Message, answer, compiled, find_message
 from laststep.analysis.progress import fit_place, progress, target_place
 from laststep.analysis.shapes import fit_arguments
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_value
 
 MESSAGES = compiled(
@@ -24,7 +24,7 @@ MESSAGES = compiled(
 )
 
 
-@rule(outranks=(*ECHOES, "shape-mismatch", "bad-labels-for-loss", "cuda-kernel-failed", "nan-loss"))
+@rule(tier=Tier.ROOT)
 def label_out_of_range(run: Run) -> Answer:
     """A label, or an index into a table, is outside the range that the model has.
 

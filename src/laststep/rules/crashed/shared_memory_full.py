@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from laststep.analysis.fatal import place_of_fault
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
+from laststep.analysis.messages import Message, answer, compiled, find_message
 from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.signals import killed_with
 from laststep.record.events.supervisor import ProcessEnd
 from laststep.record.run import Run
 from laststep.record.sample import DiskSpace
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_size
 
 MESSAGES = compiled(
@@ -32,7 +32,7 @@ _FULL = compiled(r"\[Errno (?:28|12)\][^\n]*")
 _IN_SHARED_MEMORY = ("shared_memory.py", "multiprocessing/heap.py", "multiprocessing/synchronize.py")
 
 
-@rule(outranks=(*ECHOES, "disk-full", "bus-error", "host-allocation-failed"))
+@rule(tier=Tier.ROOT)
 def shared_memory_full(run: Run) -> Answer:
     """Shared memory (/dev/shm) was full.
 

@@ -13,7 +13,7 @@ from laststep.analysis.learning.bad_step import (
     weights_were_bad,
 )
 from laststep.analysis.learning.growth import growth, unseen_growth
-from laststep.analysis.learning.site import GENERIC_RULES, UNSEEN, Site, loss_of, or_nan
+from laststep.analysis.learning.site import UNSEEN, Site, loss_of, or_nan
 from laststep.analysis.progress import progress
 from laststep.record.events.numbers import Layer, LossCall
 from laststep.record.place import Place
@@ -34,7 +34,7 @@ KERAS_CLASSES = ("Input", "Dense", "Flatten", "Dropout", "Activation", "ReLU", "
                  "Zero", "Up", "Multiply", "Dot", "Random", "Gaussian", "Softmax", "Leaky", "ELU")  # fmt: skip
 
 
-@rule(needs=("recorder",), outranks=GENERIC_RULES)
+@rule(sees=("inside",))
 def invalid_loss_math(run: Run) -> Answer:
     """The loss or a layer computed log(0), 0/0 or the square root of a negative number.
 

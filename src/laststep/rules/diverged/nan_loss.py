@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.bad_step import bad_site
-from laststep.analysis.messages import ECHOES, compiled, find_message
+from laststep.analysis.messages import compiled, find_message
 from laststep.analysis.progress import fit_place, progress
 from laststep.record.events.logs import Progress
 from laststep.record.events.training import Epoch
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_value
 
 RECORD = Remedy("Record the run to find the first bad step and its cause", "laststep run python train.py", safe=True)
@@ -25,7 +25,7 @@ RAISED = compiled(
 )
 
 
-@rule(outranks=(*ECHOES, "early-stopping"))
+@rule(tier=Tier.CONSEQUENCE, follows=("diverged", "bad-labels-for-loss", "label-out-of-range", "data-exhausted"))
 def nan_loss(run: Run) -> Answer:
     """The loss became NaN or Inf, and training went on with it.
 
@@ -61,7 +61,14 @@ def nan_loss(run: Run) -> Answer:
         evidence=(*evidence, progress(run)),
         remedies=(RECORD, CHECK) if run.is_log else (CHECK,),
         where=(error.where if error else None) or fit_place(run),
+        brief=_first_bad_loss(run),
     )
+
+
+def _first_bad_loss(run: Run) -> str:
+    """Once a loss is NaN, all that follow are: the first one that is kept says when, where all steps are kept."""
+    bad = next((step for step in run.steps if not math.isfinite(step.loss)), None)
+    return f"the loss was {bad.loss} at step {bad.number:,}" if bad is not None else ""
 
 
 def _last_loss(run: Run) -> tuple[str, float, Epoch | Progress] | None:

@@ -24,7 +24,7 @@ from laststep.text import format_value
 MIN_BATCHES = 4
 
 
-@rule(needs=("recorder",), outranks=("loss-not-improving",))
+@rule(sees=("inside",))
 def no_signal(run: Run) -> Answer:
     """The inputs carry no information about the targets: the fault is in the data, not in the model.
 

@@ -6,14 +6,11 @@ from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, mea
 from laststep.analysis.learning.learning import learning_of
 from laststep.record.events.numbers import Gradients, StaleValue
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_value
 
 
-@rule(
-    needs=("recorder",),
-    outranks=("loss-not-improving", "weights-not-updating", "no-signal", "learning-rate-too-low"),
-)
+@rule(tier=Tier.ROOT, sees=("inside",))
 def stale_function_state(run: Run) -> Answer:
     """A tf.function captured a Python value when it was traced, and still uses it although the program has changed it.
 

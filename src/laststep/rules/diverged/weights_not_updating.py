@@ -30,7 +30,7 @@ DIFFERENTIABLE = (
 )
 
 
-@rule(needs=("recorder",), outranks=("loss-not-improving", "no-signal", "vanishing-gradients"))
+@rule(sees=("inside",))
 def weights_not_updating(run: Run) -> Answer:
     """Weights that should be trained never change: they are frozen, cut off from the loss, or updates are not applied.
 

@@ -24,10 +24,7 @@ MIN_EPOCHS = 2  # that ended while it grew
 MIN_SECONDS = 60.0  # where there are no epochs
 
 
-@rule(
-    needs=("recorder",),
-    outranks=("gpu-out-of-memory", "gpu-memory-fragmented", "unhandled-exception", "input-starved"),
-)
+@rule(sees=("inside",), follows=("tensors-accumulating",))
 def gpu_memory_growing(run: Run) -> Answer:
     """The memory that TensorFlow's allocator has in use on the GPU grows steadily during training.
 

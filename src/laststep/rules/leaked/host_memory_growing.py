@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.leaks import (
-    OUT_OF_MEMORY_RULES,
     Leak,
     Owner,
     exhaustion_evidence,
@@ -20,7 +19,7 @@ from laststep.rules.rule import Answer, rule
 from laststep.text import format_count, format_place, format_size
 
 
-@rule(needs=("recorder",), outranks=(*OUT_OF_MEMORY_RULES, "input-starved"))
+@rule(sees=("inside",), follows=("tensors-accumulating", "graphs-accumulating"))
 def host_memory_growing(run: Run) -> Answer:
     """The process's memory grows steadily during training, and neither tensors nor graphs account for it.
 

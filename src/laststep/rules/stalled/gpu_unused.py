@@ -50,7 +50,7 @@ REASONS = (
 _LIBRARY = re.compile(r"Could not load dynamic library '([^']+)'")
 
 
-@rule(needs=(("recorder", "log"),))
+@rule(sees=("inside", "log"), ends=False)
 def gpu_unused(run: Run) -> Answer:
     """A GPU is available, and training runs on the CPU.
 

@@ -23,7 +23,7 @@ MAX_STAGES = 8
 MAX_REMEDIES = 3
 
 
-@rule(needs=("recorder",))
+@rule(sees=("inside",), ends=False, follows=("leaked", "machine-overloaded", "memory-thrashing", "straggling-rank"))
 def input_starved(run: Run) -> Answer:
     """Steps wait for data for a large share of the time: the input pipeline is the bottleneck.
 

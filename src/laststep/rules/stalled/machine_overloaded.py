@@ -15,7 +15,7 @@ MAX_QUIET_SHARE = 0.3  # of the cores in use by others: below that the machine i
 MIN_OTHER_CORES = 0.2  # in use by processes that are not named
 
 
-@rule(needs=("recorder",), outranks=("time-limit-reached", "input-starved", "threads-oversubscribed"))
+@rule(sees=("inside",), ends=False)
 def machine_overloaded(run: Run) -> Answer:
     """Other processes use the cores, and training gets only a part of the CPU time that it needs.
 

@@ -16,7 +16,7 @@ MIN_BUSY_SHARE = 0.6  # of the snapshots
 MIN_BUSY_LEAD = 0.4  # of the snapshots, over the next rank
 
 
-@rule(needs=("recorder",), outranks=("input-starved",))
+@rule(sees=("inside",), ends=False)
 def straggling_rank(run: Run) -> Answer:
     """One rank is slower than the others all the time: in each step they wait for it.
 

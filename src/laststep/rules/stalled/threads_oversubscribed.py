@@ -16,7 +16,7 @@ NAMES = {"intra": "intra-op threads", "inter": "inter-op threads"}
 VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
 
 
-@rule(needs=("recorder",))
+@rule(sees=("inside",), ends=False)
 def threads_oversubscribed(run: Run) -> Answer:
     """Many more computing threads are configured than there are cores, and they slow each other down.
 

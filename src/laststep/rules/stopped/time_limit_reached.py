@@ -15,20 +15,7 @@ SLURM_PROCESSES = ("", "slurmstepd", "slurmd", "srun")  # "": the sender was gon
 MAX_SECONDS_LEFT = 300.0  # of the job's time when SIGTERM arrives because of the limit
 
 
-@rule(
-    outranks=(
-        "terminated",
-        "killed-by-signal",
-        "interrupted",
-        "script-exited",
-        "unhandled-exception",
-        "host-out-of-memory",
-        "finished-short",
-        "callback-stopped-training",
-        "callback-raised",
-        "callback-swallowed",
-    )
-)
+@rule(follows=("stalled", "machine-overloaded"))
 def time_limit_reached(run: Run) -> Answer:
     """A time limit of the batch system, a wrapper or the operating system ended the program.
 
