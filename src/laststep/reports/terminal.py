@@ -234,7 +234,7 @@ def _add_chain(out: Page, diagnosis: Diagnosis) -> None:
     """How the first finding led to the end, where a link between the two says more than an echo does."""
     known = all_rules()
     links = [each for each in chain(diagnosis.findings) if each.rule in known and known[each.rule].tier < Tier.ECHO]
-    if len(links) > 1 and any(known[each.rule].ends for each in links):
+    if len(links) > 1 and known[links[0].rule].ends:
         out.text("How it ended: " + " ← ".join(out.relative(link.in_brief) for link in links) + ".")
 
 

@@ -10,6 +10,7 @@ from laststep.analysis.learning.bad_step import bad_site
 from laststep.analysis.messages import compiled, find_message
 from laststep.analysis.progress import fit_place, progress
 from laststep.record.events.logs import Progress
+from laststep.record.events.numbers import BadNumber
 from laststep.record.events.training import Epoch
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, Tier, rule
@@ -66,9 +67,15 @@ def nan_loss(run: Run) -> Answer:
 
 
 def _first_bad_loss(run: Run) -> str:
-    """Once a loss is NaN, all that follow are: the first one that is kept says when, where all steps are kept."""
-    bad = next((step for step in run.steps if not math.isfinite(step.loss)), None)
-    return f"the loss was {bad.loss} at step {bad.number:,}" if bad is not None else ""
+    """With its step, where it is known that this loss was read: NaN stands for a loss that was not read as well."""
+    recorded = next((bad for bad in run.all(BadNumber) if bad.loss is not None and not math.isfinite(bad.loss)), None)
+    if recorded is not None:
+        return f"the loss was {recorded.loss} at step {recorded.step:,}"
+    finite = [math.isfinite(step.loss) for step in run.steps]
+    first = finite.index(False) if False in finite else 0
+    if first < 2 or any(finite[first:]):
+        return ""
+    return f"the loss was {run.steps[first].loss} at step {run.steps[first].number:,}"
 
 
 def _last_loss(run: Run) -> tuple[str, float, Epoch | Progress] | None:
