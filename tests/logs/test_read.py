@@ -365,7 +365,7 @@ def test_a_colour_of_ours_is_there_only_when_asked_for() -> None:
 def test_a_log_that_does_not_say_tells_what_would() -> None:
     page = terminal.page(answer(LOGS["open"]))
     assert "laststep run python train.py" in page
-    assert "it may be cut" in " ".join(page.split())
+    assert "it may be truncated" in " ".join(page.split())
 
 
 def test_a_healthy_log_has_nothing_to_report() -> None:
