@@ -519,8 +519,8 @@ threading.Thread(target=beats, name="laststep-beat", daemon=True).start()
 print("READY", flush=True)
 for turn in range(30):
     done = turn + 1
-    writer.write(done, time.time(), 0.1)
-    time.sleep(0.1)
+    writer.write(done, time.time(), 0.05)
+    time.sleep(0.05)
     if turn == 15:
         if then == "ours":
             threading.Thread(target=long_work).start()
@@ -561,9 +561,10 @@ def stand_in(folder: Path, tmp_path: Path) -> Iterator[Callable[..., subprocess.
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "POLL_SECONDS", 0.2)
-    monkeypatch.setattr(module, "MIN_STALL_SECONDS", 2.0)
-    monkeypatch.setattr(module, "KILL_AFTER", 1.0)
+    monkeypatch.setattr(module, "POLL_SECONDS", 0.1)
+    monkeypatch.setattr(module, "MIN_STALL_SECONDS", 1.5)
+    monkeypatch.setattr(module, "KILL_AFTER", 0.5)
+    monkeypatch.setattr("laststep.supervisor.snapshot.SECONDS_APART", 0.3)
 
 
 StandIn = Callable[..., subprocess.Popen[bytes]]
@@ -611,7 +612,7 @@ def test_one_that_computes_for_good_is_not_stuck_at_once(
 def test_the_lock_is_held_by_ours(
     stand_in: StandIn, stalls: Make, folder: Path, hasty: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For some seconds a thread of ours lets nobody else run; before that a step took 0.1 s."""
+    """For some seconds a thread of ours lets nobody else run; before that a step took 0.05 s."""
     monkeypatch.setattr(module, "MIN_FROZEN_SECONDS", 1.0)
     monkeypatch.setattr(module, "MIN_FROZEN_STALL_SECONDS", 2.0)
     process = stand_in("ours")
