@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -qq --no-input --disable-pip-version-check
 # Three on two cores: a program that hangs on purpose leaves its core to the others.
-PYTEST := $(BIN)/python -m pytest -n 3 --dist loadgroup
+PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
 DEMOS := early-stop-swallowed exploding-loss crash-in-native-code
 
 .DEFAULT_GOAL := help

@@ -1,33 +1,33 @@
-"""What all tests share: one place per session for the programs that were run for real."""
+"""What all tests share."""
 
 from __future__ import annotations
 
-import os
-import signal
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
+import hypothesis
 import pytest
 
 from laststep.recorder import guard
-from tests import harness
+
+pytest.register_assert_rewrite("tests.answers", "tests.contract", "tests.harness")
+
+from tests import harness  # noqa: E402 - after the line above
+from tests.recordings import Recordings  # noqa: E402
+
+# The same examples in each session; `make fuzz` looks for others.
+hypothesis.settings.register_profile("same", derandomize=True, deadline=None, database=None)
+hypothesis.settings.register_profile("new", derandomize=False, deadline=None, database=None)
+hypothesis.settings.load_profile("same")
+
+
+def pytest_configure() -> None:
+    harness.default_signals()  # in each worker, before it starts a process
 
 
 @pytest.fixture(scope="session")
-def runs_of_this_session(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same folder in every xdist worker of one session."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "runs-for-real"
-    folder.mkdir(exist_ok=True)
-    return folder
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _signals_of_a_terminal() -> None:
-    """Under nohup, or behind an & in a script, some are ignored, and so they are in all programs that tests start."""
-    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
-        if signal.getsignal(number) == signal.SIG_IGN:
-            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
+    """The recording of each scenario."""
+    return Recordings(tmp_path_factory.mktemp("recordings"))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -36,25 +36,6 @@ def _a_key_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
-
-
-def _or_skip(run: Callable[[], harness.Ran]) -> harness.Ran:
-    try:
-        return run()
-    except harness.CannotRun as reason:
-        pytest.skip(str(reason))
-
-
-@pytest.fixture(scope="session")
-def recorded(runs_of_this_session: Path) -> Callable[[harness.Scenario], harness.Ran]:
-    """Run a scenario with laststep."""
-    return lambda asked: _or_skip(lambda: harness.run_scenario(asked, runs_of_this_session, recorded=True))
-
-
-@pytest.fixture(scope="session")
-def bare(runs_of_this_session: Path) -> Callable[[harness.Scenario], harness.Ran]:
-    """Run a scenario as if laststep did not exist."""
-    return lambda asked: _or_skip(lambda: harness.run_scenario(asked, runs_of_this_session, recorded=False))
 
 
 @pytest.fixture(autouse=True)

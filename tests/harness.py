@@ -1,16 +1,12 @@
-"""Run a scenario for real, with or without laststep, once per test session, and keep all that came of it."""
+"""Scenarios: small real trainings with a known end. Read them, run them with or without laststep."""
 
 from __future__ import annotations
 
 import ast
 import contextlib
-import fcntl
 import functools
-import json
 import os
-import pickle
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,11 +14,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from laststep.record.event import Event
+from laststep.record.events.process import ProbeState
 from laststep.record.journal import read_journal
 
 SCENARIOS = Path(__file__).parent / "scenarios"
@@ -30,8 +27,15 @@ LASTSTEP = [sys.executable, "-m", "laststep"]
 HERE = "# <- here"
 READY = b"READY"
 FORECAST = re.compile(rb"\nlaststep: memory runs out [^\n]*\n")
-MOST_SECONDS = 120.0
+MAX_SECONDS = 120.0
 DIRECTIVES = {"expect", "exit", "outcome", "do", "to", "by", "memory", "env", "needs", "when", "stall", "seconds"}
+VALUES = {
+    "outcome": ("finished", "stopped", "crashed"),
+    "when": ("all", "test"),
+    "to": ("supervisor", "program", "group"),
+    "needs": ("mounts", "kernel-log"),
+    "stall": ("yes",),
+}
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -42,18 +46,19 @@ class Scenario:
     expect:  the rule of findings[0], or `healthy`: no finding at all
     exit:    the exit code, or the name of the signal that it dies of
     outcome: finished, stopped or crashed
+    when:    run for real in make `test`, or only in `all` (make test-all, the default); a recording is always diagnosed
     do:      `signal SIGTERM`: sent once the program has written the line READY on stdout
     to:      who gets it: supervisor (the default), program, or group (all of them at once)
     by:      the name of the process that sends it, such as slurmstepd
     memory:  run in a fresh memory control group with this limit
     env:     `NAME=VALUE …` put into its environment; the value now+5 is the time then plus 5 s, in epoch seconds
     needs:   `mounts` (a private mount namespace) or `kernel-log` (to write to it): skipped where that can't be had
-    when:    `all`: only in `make test-all`
     seconds: how long it may take, where that is more than two minutes
     stall:   `yes`: it hangs for good; laststep is asked to stop it once it has said why (--on-stall stop)
     """
 
     name: str
+    source: str
     title: str
     expect: str
     exit: int
@@ -64,14 +69,10 @@ class Scenario:
     memory: int | None = None
     env: tuple[tuple[str, str], ...] = ()
     needs: str | None = None
-    only_in_all: bool = False
+    is_live: bool = False
     here: int | None = None
     stall: bool = False
-    seconds: float = MOST_SECONDS
-
-    @property
-    def path(self) -> Path:
-        return SCENARIOS / f"{self.name}.py"
+    seconds: float = MAX_SECONDS
 
     @property
     def rule(self) -> str:
@@ -82,22 +83,32 @@ class Scenario:
     def is_near_miss(self) -> bool:
         return "__near_miss" in self.name
 
+    @property
+    def program(self) -> tuple[object, ...]:
+        """What is run and how: a recording of it is out of date when this differs."""
+        docstring = ast.parse(self.source).body[0]
+        code = "\n".join(self.source.splitlines()[docstring.end_lineno :]).strip()
+        return code, self.signal, self.to, self.by, self.memory, self.env, self.stall
+
 
 def read_scenario(path: Path) -> Scenario:
-    source = path.read_text()
+    return parse_scenario(path.stem, path.read_text())
+
+
+def parse_scenario(name: str, source: str) -> Scenario:
     text = ast.get_docstring(ast.parse(source)) or ""
     said = dict(re.findall(r"^(\w+): (.+?)\s*$", "\n".join(text.splitlines()[1:]), re.MULTILINE))
     if not said.keys() <= DIRECTIVES or not said.keys() >= {"expect", "exit", "outcome"}:
-        raise ValueError(f"{path.name}: directives {sorted(said)}")
-    if said.get("to", "supervisor") not in ("supervisor", "program", "group"):
-        raise ValueError(f"{path.name}: to: {said['to']}")
-    if said.get("needs", "mounts") not in ("mounts", "kernel-log"):
-        raise ValueError(f"{path.name}: needs: {said['needs']}")
+        raise ValueError(f"{name}: directives {sorted(said)}")
+    for directive, values in VALUES.items():
+        if said.get(directive, values[0]) not in values:
+            raise ValueError(f"{name}: {directive}: {said[directive]}")
     marked = [number for number, line in enumerate(source.splitlines(), 1) if line.rstrip().endswith(HERE)]
     if len(marked) > 1:
-        raise ValueError(f"{path.name}: {len(marked)} lines are marked with {HERE}")
+        raise ValueError(f"{name}: {len(marked)} lines are marked with {HERE}")
     return Scenario(
-        name=path.stem,
+        name=name,
+        source=source,
         title=text.splitlines()[0],
         expect=said["expect"],
         exit=_exit_status(said["exit"]),
@@ -108,10 +119,10 @@ def read_scenario(path: Path) -> Scenario:
         memory=int(said["memory"][:-1]) * UNITS[said["memory"][-1]] if "memory" in said else None,
         env=tuple((word.partition("=")[0], word.partition("=")[2]) for word in said.get("env", "").split()),
         needs=said.get("needs"),
-        only_in_all=said.get("when") == "all",
+        is_live=said.get("when") == "test",
         here=marked[0] if marked else None,
-        stall=said.get("stall") == "yes",
-        seconds=float(said.get("seconds", MOST_SECONDS)),
+        stall="stall" in said,
+        seconds=float(said.get("seconds", MAX_SECONDS)),
     )
 
 
@@ -128,7 +139,8 @@ def _signal_to_send(text: str) -> int:
 
 @functools.cache
 def all_scenarios() -> tuple[Scenario, ...]:
-    return tuple(read_scenario(path) for path in sorted(SCENARIOS.glob("*.py")))
+    """By name; the folder of a scenario is the symptom of the rule that it is about, or `healthy`."""
+    return tuple(sorted((read_scenario(path) for path in SCENARIOS.glob("*/*.py")), key=lambda each: each.name))
 
 
 def scenario(name: str) -> Scenario:
@@ -137,7 +149,7 @@ def scenario(name: str) -> Scenario:
 
 @dataclass
 class Ran:
-    """What a program wrote and how it ended; with laststep also the record and the answer."""
+    """What a program wrote and how it ended; with laststep also the folder of the record."""
 
     status: int
     stdout: bytes
@@ -145,8 +157,6 @@ class Ran:
     cwd: Path
     seconds: float
     folder: Path | None = None
-    why: dict[str, Any] = field(default_factory=dict)
-    page: str = ""  # of `laststep why`, for people
 
     def events(self) -> list[Event]:
         assert self.folder is not None
@@ -174,7 +184,8 @@ class Ran:
         return [line.decode() for line in FORECAST.findall(self.stderr)]
 
     @property
-    def answer(self) -> str:
+    def last_words(self) -> str:
+        """The answer that laststep wrote on stderr when the program had ended."""
         assert self.answer_at >= 0, f"no answer of laststep on stderr:\n{self.stderr.decode()}"
         return self.stderr[self.answer_at :].decode()
 
@@ -183,40 +194,11 @@ class CannotRun(Exception):
     """This machine can't do what the scenario needs; the test is skipped with this reason."""
 
 
-def run_scenario(asked: Scenario, base: Path, recorded: bool) -> Ran:
-    """For real, once per session: whoever comes second, in whichever process, gets the same result."""
-    return _once(base, f"{asked.name}.{recorded}", lambda cwd: _run(asked, asked.path, cwd, recorded))
-
-
-def run_program(path: Path, base: Path, recorded: bool) -> Ran:
-    """Any program that ends by itself, in the same way."""
-    plain = Scenario(path.stem, "", "healthy", 0, "finished")
-    return _once(base, f"program.{path.stem}.{recorded}", lambda cwd: _run(plain, path, cwd, recorded))
-
-
-def _once(base: Path, name: str, make: Any) -> Ran:
-    kept = base / f"{name}.pickle"
-    with open(base / f"{name}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not kept.exists():
-            cwd = base / name
-            shutil.rmtree(cwd, ignore_errors=True)
-            cwd.mkdir()
-            try:
-                made = make(cwd)
-            except (AssertionError, CannotRun) as error:  # a result too: not to be waited for again
-                made = error
-            kept.write_bytes(pickle.dumps(made))
-        result = pickle.loads(kept.read_bytes())
-    if isinstance(result, Exception):
-        raise result
-    assert isinstance(result, Ran)
-    return result
-
-
-def _run(asked: Scenario, source: Path, cwd: Path, recorded: bool) -> Ran:
+def run_scenario(asked: Scenario, cwd: Path, recorded: bool) -> Ran:
+    """For real, in this folder, which is made."""
     _can_run(asked)
-    shutil.copyfile(source, cwd / "train.py")
+    cwd.mkdir(parents=True)
+    (cwd / "train.py").write_text(asked.source)
     home = cwd / "laststep"
     command = [sys.executable, "train.py"]
     if recorded:
@@ -225,9 +207,21 @@ def _run(asked: Scenario, source: Path, cwd: Path, recorded: bool) -> Ran:
         env = environment(cwd, home) | {name: _value(text) for name, text in asked.env}
         ran = _watch(_in_group(command, procs), asked, cwd, env, home if recorded else None)
     if recorded:
-        _ask(ran, home, environment(cwd, home))
+        ran.folder = _folder_in(home, ran)
         _nothing_swallowed(ran)
     return ran
+
+
+def run_program(source: str, cwd: Path, recorded: bool) -> Ran:
+    """Any program that ends by itself, in the same way."""
+    return run_scenario(Scenario("program", source, "", "healthy", 0, "finished"), cwd, recorded)
+
+
+def default_signals() -> None:
+    """Under nohup, or behind an & in a script, some are ignored, and would be in all programs that are started here."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
 
 def _can_run(asked: Scenario) -> None:
@@ -346,7 +340,7 @@ def _collect(stream: Any, into: bytearray, is_ready: threading.Event) -> None:
 
 
 def _ready_or_dead(is_ready: threading.Event, process: subprocess.Popen[bytes]) -> bool:
-    deadline = time.monotonic() + MOST_SECONDS
+    deadline = time.monotonic() + MAX_SECONDS
     while not is_ready.wait(0.05):
         if process.poll() is not None or time.monotonic() > deadline:
             return is_ready.wait(0.5)
@@ -378,47 +372,16 @@ def _program_under(home: Path) -> int:
     return int(journal.name.split(".")[1])
 
 
-def _ask(ran: Ran, home: Path, env: dict[str, str]) -> None:
+def _folder_in(home: Path, ran: Ran) -> Path:
     folders = [folder for folder in home.glob("*") if folder.is_dir()]
     assert len(folders) == 1, f"{len(folders)} run folders:\n{ran.stderr.decode()}"
-    ran.folder = folders[0]
-    ran.page = _laststep("why", env=env, cwd=ran.cwd)
-    ran.why = json.loads(_laststep("why", "--json", env=env, cwd=ran.cwd))
-
-
-def _laststep(*words: str, env: dict[str, str], cwd: Path) -> str:
-    done = subprocess.run([*LASTSTEP, *words], env=env, cwd=cwd, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, f"laststep {' '.join(words)} failed:\n{done.stderr}"
-    assert done.stderr == "", f"laststep {' '.join(words)} complained:\n{done.stderr}"
-    return done.stdout
+    return folders[0]
 
 
 def _nothing_swallowed(ran: Ran) -> None:
     """Loud in tests: the guard keeps our errors from the host, not from us."""
-    failed = [e for e in ran.events() if e.kind == "probe" and e.get("state") in ("failed", "removed")]
-    told = [f"{event.get('name')} {event.get('state')}: {event.get('because')}" for event in failed]
-    assert not told, "the guard swallowed errors of laststep's own:\n  " + "\n  ".join(told)
-
-
-CHANGES_EACH_TIME = (
-    (re.compile(rb"[IWEF]0000 00:00:\d+\.\d+ +\d+ "), b"<tf time pid> "),
-    (re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: "), b"<time>: "),
-    (re.compile(rb"0x[0-9a-fA-F]+"), b"0x<address>"),
-    (re.compile(rb"(?<=tempstate)\d+"), b"<number>"),  # a checkpoint that is being written
-    (re.compile(rb"__autograph_generated_file\w+"), b"__autograph_generated_file"),
-    # how many operations the process had made before: those of our probes count too
-    (re.compile(rb"(?<=\[Op:__inference_)(\w+)_\d+(?=\])"), rb"\1_<number>"),
-    (re.compile(rb"\{grpc_(?:message|status):[^}]*\}"), b"{grpc}"),  # in any order
-    # a progress line's clock: `1s 479ms/step`, `0s - 14ms/step`, `544ms/epoch - 272ms/step`
-    (re.compile(rb"\d+m?\d*s( -)? \d+m?u?s/(step|sample|epoch)"), b"<timing>"),
-    (re.compile(rb"\d+m?u?s/(step|sample|epoch)"), b"<timing>"),
-    (re.compile(rb" - <timing> - <timing>|(?<= - )\d+s (?=- )"), b"<timing>"),
-)
-
-
-def steady(output: bytes, cwd: Path) -> bytes:
-    """Output without what differs from one bare run to the next: clocks, process ids, addresses, our folder."""
-    output = output.replace(str(cwd).encode(), b"<cwd>")
-    for pattern, instead in CHANGES_EACH_TIME:
-        output = pattern.sub(instead, output)
-    return output
+    states = [event for event in ran.events() if isinstance(event, ProbeState)]
+    failed = [
+        f"{probe.name} {probe.state}: {probe.because}" for probe in states if probe.state in ("failed", "removed")
+    ]
+    assert not failed, "the guard swallowed errors of laststep's own:\n  " + "\n  ".join(failed)

@@ -2,103 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.harness import Ran, Scenario, all_scenarios, run_program, scenario, steady
+from tests.answers import read_answer
+from tests.contract import without_our_threads
+from tests.harness import Ran, run_program
 
 pytestmark = pytest.mark.slow
-
-Run = Callable[[Scenario], Ran]
-
-REPRESENTATIVES = {
-    "aborted",
-    "callback_raised",
-    "callback_swallowed",
-    "early_stopping__tf_keras",
-    "healthy__dataset",
-    "healthy__gan",
-    "interrupted__caught",
-    "killed_by_signal__itself",
-    "script_exited__message",
-    "script_exited__os_exit",
-    "segmentation_fault__faulthandler",
-    "terminated",
-    "unhandled_exception__tf_function",
-    "unhandled_exception__thread",
-}
-# The signal raises an exception wherever it strikes, or TensorFlow's own text differs from one bare run to the next.
-STRIKES_ANYWHERE = {
-    "interrupted",
-    "interrupted__eager_loop",
-    "peer_lost__parameter_server",
-    "terminated__handler_raises",
-}
-
-with_and_without = pytest.mark.parametrize(
-    "asked",
-    [
-        pytest.param(
-            asked,
-            id=asked.name,
-            marks=[pytest.mark.xdist_group(asked.name), *([] if asked.name in REPRESENTATIVES else [pytest.mark.all])],
-        )
-        for asked in all_scenarios()
-        if not asked.stall  # which never ends without laststep
-    ],
-)
-
-
-def test_the_representatives_exist() -> None:
-    assert {asked.name for asked in all_scenarios()} >= REPRESENTATIVES | STRIKES_ANYWHERE
-
-
-def without_our_threads(stderr: bytes) -> bytes:
-    """The program's own faulthandler shows all threads, so also our two: the README says so."""
-    line, head = rb"  File [^\n]*\n", rb"Thread 0x\w+ \(most recent call first\):\n"
-    ours = rb"  File [^\n]*/laststep/recorder/[^\n]*\n"
-    return re.sub(head + rb"(?:" + line + rb")*?" + ours + rb"(?:" + line + rb")*\n", b"", stderr)
 
 
 def test_only_threads_of_ours_are_left_out() -> None:
     theirs = b'Thread 0x1a (most recent call first):\n  File "/home/me/train.py", line 3 in wait\n\n'
-    deep = b'  File "<frozen importlib>", line 1 in find\n  File "/x/laststep/recorder/census.py", line 2 in take\n'
+    deep = (
+        b'  File "<frozen importlib>", line 1 in find\n  File "/x/laststep/recorder/memory_census.py", line 2 in take\n'
+    )
     current = b"Current thread 0x2b (most recent call first):\n" + deep + b"\n"
     assert without_our_threads(theirs + b"Thread 0x3c (most recent call first):\n" + deep + b"\n" + current) == (
         theirs + current
     )
-
-
-@with_and_without
-def test_nobody_can_tell_the_difference(asked: Scenario, recorded: Run, bare: Run) -> None:
-    with_it, without = recorded(asked), bare(asked)
-    assert without.status == asked.exit, "the scenario itself is not as it says"
-    assert with_it.status == without.status
-    assert steady(with_it.stdout, with_it.cwd) == steady(without.stdout, without.cwd)
-    if asked.name not in STRIKES_ANYWHERE:
-        assert steady(without_our_threads(with_it.own_stderr), with_it.cwd) == steady(without.stderr, without.cwd)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.xdist_group(name))
-        for name in ("callback_raised", "unhandled_exception__tf_function")
-    ],
-)
-def test_the_traceback_is_the_same_text(name: str, recorded: Run, bare: Run) -> None:
-    with_it, without = recorded(scenario(name)), bare(scenario(name))
-    theirs = without.stderr.decode().partition("Traceback (most recent call last):")[2]
-    ours = with_it.own_stderr.decode().partition("Traceback (most recent call last):")[2]
-    assert "train.py" in theirs, "this scenario shows no traceback of the user's own"
-    assert "recorder" not in ours
-    # TensorFlow numbers the functions of a process, ours too: [Op:__inference_train_step_716]
-    ours, theirs = (re.sub(r"(\[Op:__inference_\w+)_\d+\]", r"\1]", text) for text in (ours, theirs))
-    assert ours.replace(str(with_it.cwd), "") == theirs.replace(str(without.cwd), "")
 
 
 START = """
@@ -257,45 +181,25 @@ PROGRAMS = {
     "loops": START.format(keras="import keras") + LOOPS + END,
 }
 STEPS_OF_ONE = 30  # three epochs of ten batches
-VARIANTS = [
-    pytest.param(program, name, marks=pytest.mark.xdist_group(program))
-    for program, source in PROGRAMS.items()
-    for name in re.findall(r'^    "(\w+)": ', source.partition("VARIANTS = {")[2], re.MULTILINE)
-]
+VARIANTS = {"keras": 9, "tf_keras": 7, "loops": 3}
 
 
-def weights_of(program: str, base: Path, recorded: bool) -> tuple[Ran, dict[str, str]]:
-    """The digest of all weights of each variant, printed by the program itself."""
-    path = base / f"weights_{program}.py"
-    written = base / f"weights_{program}.{os.getpid()}"  # another worker may be reading it
-    written.write_text(PROGRAMS[program])
-    written.replace(path)
-    ran = run_program(path, base, recorded)
+def digests(ran: Ran) -> dict[str, str]:
+    """Of all weights of each variant, printed by the program itself."""
     assert ran.status == 0, ran.stderr.decode()
-    return ran, {line.split()[0]: line.partition(" ")[2] for line in ran.stdout.decode().splitlines()}
+    found = {line.split()[0]: line.partition(" ")[2] for line in ran.stdout.decode().splitlines()}
+    assert all(re.fullmatch(r"\d+ [0-9a-f]{64}", digest) for digest in found.values())
+    return found
 
 
-def test_the_variants_are_known() -> None:
-    assert len(VARIANTS) == 19
-
-
-@pytest.mark.parametrize("program, name", VARIANTS)
-def test_the_weights_are_the_same_to_the_last_bit(program: str, name: str, runs_of_this_session: Path) -> None:
-    _, with_it = weights_of(program, runs_of_this_session, recorded=True)
-    _, without = weights_of(program, runs_of_this_session, recorded=False)
-    assert re.fullmatch(r"\d+ [0-9a-f]{64}", without[name])
-    assert with_it[name] == without[name]
-
-
-@pytest.mark.parametrize("program", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in PROGRAMS])
-def test_every_step_of_these_was_seen(program: str, runs_of_this_session: Path) -> None:
-    """Otherwise the same weights would prove nothing."""
-    ran, digests = weights_of(program, runs_of_this_session, recorded=True)
-    assert ran.why["findings"] == []
-    assert ran.why["run"]["steps"] == STEPS_OF_ONE * len(digests)
-
-
-def test_other_numbers_would_be_noticed(runs_of_this_session: Path) -> None:
-    """The digests do tell one training from another."""
-    _, digests = weights_of("keras", runs_of_this_session, recorded=False)
-    assert digests["fit"] != digests["mixed_precision"] != digests["generator"]
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_weights_are_the_same_to_the_last_bit(program: str, tmp_path: Path) -> None:
+    recorded, bare = (run_program(PROGRAMS[program], tmp_path / str(each), each) for each in (True, False))
+    without = digests(bare)
+    assert len(without) == VARIANTS[program]
+    assert len(set(without.values())) > 1, "the digests tell one training from another"
+    assert digests(recorded) == without
+    assert recorded.folder is not None
+    answer = read_answer(recorded.folder, recorded.cwd)
+    assert answer.rules == []
+    assert answer.why["run"]["steps"] == STEPS_OF_ONE * len(without), "each step was seen"

@@ -15,9 +15,9 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from laststep.recorder.numbers.anatomy import variable_of
-from laststep.recorder.numbers.device_sentinel import lay_sentinel
-from laststep.recorder.numbers.sentinel import IDLE, Step
+from laststep.recorder.numbers.device_sentinel import insert_sentinel
+from laststep.recorder.numbers.model_layers import variable_of
+from laststep.recorder.numbers.sentinel import IDLE, TracedStep
 
 tf.config.threading.set_intra_op_parallelism_threads(1)
 tf.config.threading.set_inter_op_parallelism_threads(1)
@@ -43,7 +43,7 @@ def make_step(watched: bool, xla: bool, alone: bool) -> Any:
             batch = {"x": x, "y": y, "y_pred": given}
             count = variable_of(optimizer.iterations)
             held = [variable_of(weight) for weight in weights]
-            laid.append(lay_sentinel(Step(held, grads, loss, batch, count, False, alone)))
+            laid.append(insert_sentinel(TracedStep(held, grads, loss, batch, count, False, alone)))
         optimizer.apply(grads, weights)
         return loss
 
@@ -51,7 +51,7 @@ def make_step(watched: bool, xla: bool, alone: bool) -> Any:
     x, y = tf.constant(generator.random((16, 64), "float32")), tf.constant(generator.integers(0, 10, 16))
     step(x, y)
     for sentinel in laid:
-        sentinel.gate.put(IDLE)
+        sentinel.gate.host_write(IDLE)
     return lambda: step(x, y)
 
 

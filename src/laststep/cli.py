@@ -95,7 +95,7 @@ def _run_verb(name: str, argv: list[str]) -> int:
 
 def _known_errors() -> tuple[type[Exception], ...]:
     """What the user can act on; anything else is a bug of ours and shows its traceback."""
-    from laststep.logs.lines import NotALog
+    from laststep.logs.line_reader import NotALog
     from laststep.record.folder import NoSuchRun
     from laststep.record.run import DamagedRun
     from laststep.settings import BadSetting

@@ -1,11 +1,11 @@
-"""Numbers, sizes, times and places as people read them."""
+"""Numbers, sizes, durations and places as people read them."""
 
 from __future__ import annotations
 
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 ERRNO = {"ENOSPC": "no space left on the disk", "EDQUOT": "disk quota used up", "EBADF": "its file was closed"}
@@ -21,12 +21,12 @@ class Line(Protocol):
     def line(self) -> int: ...
 
 
-def format_size(count: float) -> str:
+def format_size(size_bytes: float) -> str:
     for unit in ("B", "KB", "MB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}"
-        count /= 1000
-    return f"{count:.1f} GB"
+        if size_bytes < 1000:
+            return f"{size_bytes:.0f} {unit}"
+        size_bytes /= 1000
+    return f"{size_bytes:.1f} GB"
 
 
 def format_duration(seconds: float) -> str:
@@ -45,7 +45,7 @@ def format_duration(seconds: float) -> str:
 
 
 def format_short_duration(seconds: float) -> str:
-    """A time that may be very short: 12 µs, 4.2 ms, 3.1 s."""
+    """For durations that may be very short: 12 µs, 4.2 ms, 3.1 s."""
     for unit, length in (("µs", 1e-6), ("ms", 1e-3)):
         if seconds < 999.5 * length:
             return f"{seconds / length:.{0 if unit == 'µs' or seconds >= 9.95 * length else 1}f} {unit}"
@@ -63,7 +63,7 @@ def format_value(number: Any) -> str:
 
 
 def format_place(where: Line | None, cwd: str | None = None) -> str:
-    """train.py:41, relative to the run's own folder where it lies below it."""
+    """train.py:41; the path is relative to `cwd` if it lies below it."""
     return _place(where.file, where.line, cwd) if where is not None else ""
 
 
@@ -75,7 +75,7 @@ def _place(file: str, line: int | None, cwd: str | None) -> str:
 
 
 def sparkline(values: Iterable[float], width: int = 32) -> str:
-    """A small curve of blocks, its lowest point the lowest block."""
+    """A small curve of block characters; logarithmic if the values span three orders of magnitude."""
     points = [point for point in values if point == point and abs(point) != float("inf")]
     if len(points) < 3:
         return ""
@@ -84,20 +84,5 @@ def sparkline(values: Iterable[float], width: int = 32) -> str:
     if min(points) > 0 and max(points) > 1000 * min(points):
         points = [math.log(point) for point in points]
     low, high = min(points), max(points)
-    room = (high - low) or 1.0
-    return "".join(BLOCKS[min(7, int((point - low) / room * 8))] for point in points)
-
-
-# TRANSITION: the names until all files import the ones above.
-size, span, brief, count, value, curve = (
-    format_size,
-    format_duration,
-    format_short_duration,
-    format_count,
-    format_value,
-    sparkline,
-)
-
-
-def place(where: Mapping[str, Any] | None, cwd: str | None = None) -> str:
-    return _place(str(where.get("file", "?")), where.get("line"), cwd) if where else ""
+    spread = (high - low) or 1.0
+    return "".join(BLOCKS[min(7, int((point - low) / spread * 8))] for point in points)

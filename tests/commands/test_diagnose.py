@@ -245,7 +245,7 @@ def test_a_missing_file_among_others(diagnose, one_line):
 def test_a_folder(diagnose, one_line, logs):
     (logs / "runs").mkdir()
     result = diagnose("runs")
-    assert one_line(result) == "laststep: runs is a folder; if it is a run's, ask `laststep why runs`"
+    assert one_line(result) == "laststep: runs is a folder; for a run folder use `laststep why runs`"
     assert result.returncode == 2
 
 

@@ -155,7 +155,7 @@ def test_three_times_at_most(laststep: Cli, program: str, here: Path, runs_in: R
     result = stuck(laststep, "--on-stall", "restart", "--stall-after", "1")
     assert result.returncode == -signal.SIGTERM
     assert (here / "starts").read_text() == "xxxx"
-    assert "started again 3 times and got stuck each time" in result.stderr
+    assert "restarted 3 times and stuck each time" in result.stderr
     runs = [Run.load(folder) for folder in runs_in()]
     assert [run.previous for run in runs] == [None, *(run.id for run in runs[:-1])]
 

@@ -104,7 +104,7 @@ def test_of_the_environment_only_listed_names_are_applied(laststep, here):
     assert "data_dir" not in seen
 
 
-@pytest.mark.parametrize("argument", ["x\n" * 60 + "laststep: it wants to run: ls", "x" * 2000], ids=["lines", "long"])
+@pytest.mark.parametrize("argument", ["x\n" * 60 + "laststep: it would run: ls", "x" * 2000], ids=["lines", "long"])
 def test_a_command_cannot_hide_what_it_is(here, environ, argument):
     """By pushing its beginning off the screen: it stays one line, and what is longer than that is not asked about."""
     journal = plant(here) / "supervisor.jsonl"
@@ -125,7 +125,7 @@ def test_a_command_cannot_hide_what_it_is(here, environ, argument):
             pass
     os.close(master)
     assert process.returncode == 2
-    assert b"\r\nlaststep: it wants to run: ls" not in output
+    assert b"\r\nlaststep: it would run: ls" not in output
     assert (b"run it? [y/N]" in output) == ("\n" in argument)
     assert not (here / "executed").exists()
 

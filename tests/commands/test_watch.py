@@ -321,7 +321,7 @@ def test_a_run_that_is_over_is_shown_once_and_not_touched(laststep, runs_in, scr
 
 def test_nothing_to_watch(laststep, one_line, tmp_path):
     assert "no runs recorded here" in one_line(laststep("watch"))
-    assert "no run called nosuch" in one_line(laststep("watch", "nosuch"))
+    assert "no run nosuch" in one_line(laststep("watch", "nosuch"))
     assert laststep("watch", "--every", "0").returncode == 2
 
 

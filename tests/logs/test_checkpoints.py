@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from laststep.analysis.finding import Confidence, Finding
-from tests.harness import Ran, Scenario, scenario
 from tests.logs.printed import answer
+from tests.recordings import Recordings
 
 RECORDED = {
     "corrupt_record__backup": ("The backup in backup is damaged: backup/latest.weights.h5", "rm -r backup"),
@@ -19,11 +17,10 @@ RECORDED = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", RECORDED)
-def test_a_recorded_run_names_it(name: str, recorded: Callable[[Scenario], Ran]) -> None:
+def test_a_recorded_run_names_it(name: str, recordings: Recordings) -> None:
     cause, remedy = RECORDED[name]
-    finding = recorded(scenario(name)).why["findings"][0]
+    finding = recordings.answer(name).why["findings"][0]
     assert finding["cause"].startswith(cause)
     assert any(remedy in f"{item['does']} {item['change']}" for item in finding["remedies"])
 
@@ -54,7 +51,7 @@ LOGS = {
         raised('model.load_weights("w.weights.h5")', HDF5, 'h5py/_hl/files.py", line 9, in __init__'),
         "w.weights",
     ),
-    "a cut shard": (raised("resume()", "IndexError: Read less bytes than requested", TABLE), "that was to be loaded"),
+    "a cut shard": (raised("resume()", "IndexError: Read less bytes than requested", TABLE), "that was being loaded"),
 }
 
 
@@ -78,4 +75,4 @@ def test_what_keras_says_of_a_missing_and_of_a_cut_file_is_not_certain_in_a_log(
     error = "ValueError: File not found: filepath=m.keras. Please ensure the file is an accessible `.keras` zip file."
     finding = raised('model = keras.models.load_model("m.keras")', error)
     assert (finding.rule, finding.confidence) == ("missing-file", Confidence.LIKELY)
-    assert "or is cut off" in finding.cause
+    assert "or is truncated" in finding.cause

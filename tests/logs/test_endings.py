@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from laststep.record.events.supervisor import Verdict
 from tests.logs.printed import ONE_FIT, OPEN_EPOCH, TRACEBACK, answer, bar2, cause, epochs
 
 RULE_OF = {
@@ -328,7 +329,7 @@ VERDICTS = {
 @pytest.mark.parametrize(("words", "by", "rule"), VERDICTS.values(), ids=VERDICTS)
 def test_what_a_batch_system_says_is_the_answer(words: str, by: str, rule: str) -> None:
     diagnosis = answer(f"{OPEN_EPOCH}{words}\n")
-    assert [event.get("by") for event in diagnosis.run.all("verdict")][:1] == [by]
+    assert [event.by for event in diagnosis.run.all(Verdict)][:1] == [by]
     finding = diagnosis.findings[0]
     assert finding.rule == rule
     assert finding.confidence.name == "CERTAIN"

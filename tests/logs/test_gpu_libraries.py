@@ -20,7 +20,7 @@ RAISED = (
 def test_both_versions_are_named_and_the_line_is_shown() -> None:
     finding = answer(TENSORFLOW_STARTS + "Epoch 1/9\n" + LOADED + RAISED).findings[0]
     assert finding.rule == "gpu-libraries-unusable"
-    assert finding.cause == "cuDNN 9.1.0 was loaded, and TensorFlow was built for 9.3.0."
+    assert finding.cause == "cuDNN 9.1.0 was loaded, but TensorFlow was built for 9.3.0."
     assert any("Loaded runtime CuDNN library: 9.1.0" in item.says for item in finding.evidence)
     assert any("DNN library initialization failed" in item.says for item in finding.evidence)
 

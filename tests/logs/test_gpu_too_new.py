@@ -112,7 +112,7 @@ def test_it_is_not_the_age_of_the_build(card: str | None, built: list[str] | Non
 def test_an_old_card_is_said_to_be_old() -> None:
     finding = recorded("5.2", NO_IMAGE).findings[0]
     assert "5.2" in finding.cause
-    assert "the oldest that the build knows is 6.0" in finding.cause
+    assert "the oldest that the build supports is 6.0" in finding.cause
     assert "older release" in finding.remedies[0].does
 
 

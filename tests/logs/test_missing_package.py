@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import pytest
-
-from tests.harness import Ran, Scenario, scenario
 from tests.logs.printed import TRACEBACK, answer
+from tests.recordings import Recordings
 
 
-@pytest.mark.slow
-def test_a_recorded_run_says_what_to_install(recorded: Callable[[Scenario], Ran]) -> None:
-    finding = recorded(scenario("callback_raised__tensorboard")).why["findings"][0]
+def test_a_recorded_run_says_what_to_install(recordings: Recordings) -> None:
+    finding = recordings.answer("callback_raised__tensorboard").why["findings"][0]
     assert [remedy["change"] for remedy in finding["remedies"]] == ["pip install tensorboard"]
 
 

@@ -20,7 +20,7 @@ from laststep.record.folder import CONSOLE, SAMPLES, SUPERVISOR_JOURNAL
 from laststep.record.journal import JournalWriter
 from laststep.record.run import DamagedRun, Run
 from laststep.record.sample import Sample
-from laststep.record.steps import HEADER, MAGIC, SLOT, StepWriter
+from laststep.record.steps import HEADER_BYTES, MAGIC, SLOT, StepWriter
 from laststep.recorder import state
 from laststep.recorder.state import Recorder
 
@@ -130,7 +130,7 @@ def test_rubbish_in_any_one_file_costs_at_most_that_file(tmp_path: Path, name: s
 def test_damage_in_the_middle_of_any_file_never_raises(tmp_path: Path, name: str, share: float, content: bytes) -> None:
     folder = make_run(tmp_path / "run")
     (folder / (CONSOLE + ".old")).write_bytes(b"before")
-    whole = (folder / name).read_bytes()[: 3 * HEADER]
+    whole = (folder / name).read_bytes()[: 3 * HEADER_BYTES]
     at = int(share * len(whole))
     (folder / name).write_bytes(whole[:at] + content + whole[at + len(content) :])
     assert Run.load(folder).events
@@ -228,11 +228,11 @@ def _slots(count: int, number: Callable[[int], int]) -> bytes:
     "content",
     [
         MAGIC,
-        MAGIC.ljust(HEADER, b"\xff"),
-        MAGIC + b"\x40\0\0\0\xff\xff\xff\xff" + b"\xff" * (HEADER - 16) + b"\xff" * 640,
-        MAGIC + b"\0" * (HEADER - 8) + b"\xff" * 640,
-        (MAGIC + b"\x40\0\0\0\x05\0\0\0").ljust(HEADER, b"\0") + _slots(50, lambda n: 2**64 - 1 - n),
-        (MAGIC + b"\x40\0\0\0\x05\0\0\0").ljust(HEADER, b"\0") + _slots(50, lambda n: 5),
+        MAGIC.ljust(HEADER_BYTES, b"\xff"),
+        MAGIC + b"\x40\0\0\0\xff\xff\xff\xff" + b"\xff" * (HEADER_BYTES - 16) + b"\xff" * 640,
+        MAGIC + b"\0" * (HEADER_BYTES - 8) + b"\xff" * 640,
+        (MAGIC + b"\x40\0\0\0\x05\0\0\0").ljust(HEADER_BYTES, b"\0") + _slots(50, lambda n: 2**64 - 1 - n),
+        (MAGIC + b"\x40\0\0\0\x05\0\0\0").ljust(HEADER_BYTES, b"\0") + _slots(50, lambda n: 5),
     ],
     ids=["magic-alone", "header-ff", "levels-ff", "slot-size-0", "huge-numbers", "same-number"],
 )

@@ -37,7 +37,7 @@ def small_model(**settings):
     model.compile(optimizer="sgd", loss="mse", **settings)
     return model
 def waited():
-    data_wait._read_marks()
+    data_wait._read_traced_waits()
     return state.current.waited
 def measure(name, train):
     global slept
@@ -82,7 +82,7 @@ say("went on", waiting=Follower(Path(state.current.folder)).read().beat.waiting)
 class Between(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         time.sleep(0.7)  # no wait for data: the data has come to its end
-        data_wait._read_marks()
+        data_wait._read_traced_waits()
         self.seen = (state.current.waited, state.current.graph_waiting_since)
 between, model = Between(), small_model()
 before = waited()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from laststep.recorder.numbers.dependence import ENOUGH, FEWEST, Dependence
+from laststep.recorder.numbers.dependence import ENOUGH_ROWS, MIN_ROWS, DependenceTest
 
 
 def asked(x: np.ndarray, y: np.ndarray) -> dict[str, object] | None:
-    dependence = Dependence()
+    dependence = DependenceTest()
     for at in range(0, len(x), 50):
         dependence.add({"x": x[at : at + 50], "y": y[at : at + 50]})
-    return dependence.ask(at_end=True)
+    return dependence.run(at_end=True)
 
 
 @pytest.fixture
@@ -67,17 +67,17 @@ def test_inputs_that_are_all_the_same(rng: np.random.Generator) -> None:
 
 def test_the_same_row_again_and_again_is_one_row(rng: np.random.Generator) -> None:
     x, y = rng.normal(size=(60, 4)), rng.integers(0, 2, 60)
-    assert asked(np.tile(x, (5, 1)), np.tile(y, 5)) is None, f"fewer than {FEWEST} different ones"
+    assert asked(np.tile(x, (5, 1)), np.tile(y, 5)) is None, f"fewer than {MIN_ROWS} different ones"
 
 
 def test_asked_once_when_there_are_enough(rng: np.random.Generator) -> None:
-    dependence = Dependence()
-    x, y = rng.normal(size=(ENOUGH, 3)), rng.integers(0, 2, ENOUGH)
+    dependence = DependenceTest()
+    x, y = rng.normal(size=(ENOUGH_ROWS, 3)), rng.integers(0, 2, ENOUGH_ROWS)
     dependence.add({"x": x[:-1], "y": y[:-1]})
-    assert dependence.ask() is None
+    assert dependence.run() is None
     dependence.add({"x": x[-1:], "y": y[-1:]})
-    assert dependence.ask() is not None
-    assert dependence.ask(at_end=True) is None
+    assert dependence.run() is not None
+    assert dependence.run(at_end=True) is None
 
 
 @pytest.mark.parametrize("y", [np.zeros((50, 3, 3)), np.random.default_rng(1).random((50, 4))])

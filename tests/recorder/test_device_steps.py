@@ -136,14 +136,14 @@ say("digests", plain=digest(), jit=digest(jit_compile=True), executions=digest(s
 
 
 FETCHED = """
-from laststep.recorder.probes.data_wait import _marks
+from laststep.recorder.probes.data_wait import _traced_waits
 def marks(data):
-    before = len(_marks)
+    before = len(_traced_waits)
     with tf.device("CPU:1"):
         model = keras.Sequential([keras.layers.Dense(1)])
         model.compile("sgd", "mse")
         model.fit(data, verbose=0)
-    return len(_marks) - before
+    return len(_traced_waits) - before
 data = tf.data.Dataset.from_tensor_slices((x, y)).batch(32)
 say("marks", host=marks(data), device=marks(data.apply(tf.data.experimental.prefetch_to_device("/cpu:1"))))
 """

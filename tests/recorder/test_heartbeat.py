@@ -158,7 +158,8 @@ print(threads())
 
 def test_an_action_that_fails_for_ever_does_not_stop_the_beat(tmp_path: Path) -> None:
     code = (
-        TOLD + "heartbeat.EVERY = 0.1\nstate.current.at_beat.append(lambda: 1 / 0)\nlaststep.step()\ntime.sleep(1.5)\n"
+        TOLD + "heartbeat.BEAT_SECONDS = 0.1\n"
+        "state.current.at_beat.append(lambda: 1 / 0)\nlaststep.step()\ntime.sleep(1.5)\n"
     )
     (tmp_path / "train.py").write_text(code)
     subprocess.run(

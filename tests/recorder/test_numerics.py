@@ -130,15 +130,15 @@ x[32 * 1500] = np.inf
 class Save(keras.callbacks.Callback):
     def on_train_batch_begin(self, batch, logs=None):
         if batch == 1500:
-            say("before", held=[room.look().size for room in reader.sites[-1][1].weights])
+            say("before", held=[variable.host_read().size for variable in reader.sites[-1][1].weights])
             np.savez("before.npz", *self.model.get_weights())
 model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(16, activation="tanh"), keras.layers.Dense(1)])
 model.compile("adam", "mse", jit_compile=False)
 model.fit(x, y, shuffle=False, verbose=0, callbacks=[Save()])
 time.sleep(0.6)
 sentinel = reader.sites[-1][1]
-say("after", held=[room.look().size for room in sentinel.weights], out=sentinel.out.look().tolist()[0])
-sentinel.leave()  # as when the model is gone; a step that still runs must not mind
+say("after", held=[v.host_read().size for v in sentinel.weights], out=sentinel.out.host_read().tolist()[0])
+sentinel.detach()  # as when the model is gone; a step that still runs must not mind
 model.fit(x[:64], y[:64], verbose=0)
 """
 INSIDE_XLA = """

@@ -42,10 +42,10 @@ class Sessions(ModuleType):
 
 @pytest.fixture
 def sessions(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sessions]:
-    module = ModuleType(profiler.MODULE)
+    module = ModuleType(profiler.PROFILER_MODULE)
     module._pywrap_profiler = Sessions()
-    monkeypatch.setitem(sys.modules, profiler.MODULE, module)
-    monkeypatch.setattr(profiler, "MODELS", {})
+    monkeypatch.setitem(sys.modules, profiler.PROFILER_MODULE, module)
+    monkeypatch.setattr(profiler, "MODEL_CLASSES", {})
     yield module._pywrap_profiler
     patch.restore(profiler.PROBE)
     guard.reset()
@@ -54,7 +54,7 @@ def sessions(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sessions]:
 @pytest.fixture
 def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> state.Recorder:
     made = state.Recorder(str(tmp_path))
-    made.asked = {"profile": "3:5"}
+    made.options = {"profile": "3:5"}
     monkeypatch.setattr(state, "current", made)
     monkeypatch.setattr(profiler.atexit, "register", lambda *words: None)
     profiler.install()
@@ -113,7 +113,7 @@ def test_one_that_can_t_start_is_said_once(sessions, recorder):
 
 @pytest.mark.usefixtures("errors_are_swallowed")
 def test_without_tensorflow_there_is_a_reason(recorder, monkeypatch):
-    monkeypatch.delitem(sys.modules, profiler.MODULE, raising=False)
+    monkeypatch.delitem(sys.modules, profiler.PROFILER_MODULE, raising=False)
     for _ in range(9):
         recorder.hand_step()
     assert "TensorFlow is not in use" in str(guard.swallowed[0])

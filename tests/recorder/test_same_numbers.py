@@ -51,7 +51,7 @@ def digest(seed, **settings):
 
 say("digests", fit=digest(1), executions=digest(1, steps_per_execution=5), other=digest(2))
 module = sys.modules.get("laststep.recorder.probes.data_wait")
-say("marked", marked=module is not None and bool(module._marks))
+say("marked", marked=module is not None and bool(module._traced_waits))
 """
 KERAS = {"keras": "import keras", "tf_keras": "import tf_keras as keras"}
 DETERMINISM = "tf.config.experimental.enable_op_determinism()"

@@ -11,12 +11,12 @@ import pytest
 SCRIPT = """
 import json, sys
 from laststep.recorder.experiments.tune import calls
-calls.watch()
+calls.patch_datasets()
 import numpy as np
 import tensorflow as tf
 from laststep.recorder.experiments.tune.cache import cache_of
-from laststep.recorder.experiments.tune.changes import Change, changes_of
-from laststep.recorder.experiments.tune.scale import scaled
+from laststep.recorder.experiments.tune.changes import PipelineChange, changes_of
+from laststep.recorder.experiments.tune.shuffle_buffer import with_smaller_shuffles
 
 numbers = lambda: tf.data.Dataset.range(12)
 double = lambda x: x * 2
@@ -58,7 +58,7 @@ flat = lambda ds: sorted(str(part) for batch in ds for part in tf.nest.flatten(t
     lambda t: t.numpy().tolist(), batch)) for part in (part if isinstance(part, list) else [part]))
 for name, ds in PIPELINES.items():
     found = [*changes_of(ds), *[c for c in [cache_of(ds, 5, 3, None)] if c]]
-    tried = [c for c in found if isinstance(c, Change)]
+    tried = [c for c in found if isinstance(c, PipelineChange)]
     equal = name in ("random", "rolled", "endless") or all(flat(c.data) == flat(ds) for c in tried)
     told[name] = {"tried": {c.says: c.code for c in tried}, "equal": equal,
                   "not": {c.says: c.because for c in found if c not in tried}}
@@ -66,8 +66,8 @@ python = PIPELINES["python"]
 told["passes"] = [type(cache_of(python, 5, *asked)).__name__ for asked in ((1, None), (2, None), (1, 3), (1, 4))]
 import time
 slow = lambda x: tf.numpy_function(lambda v: (time.sleep(0.01), v)[1], [x], tf.int64)
-small, notes = scaled(tf.data.Dataset.range(5000).map(slow).shuffle(5000).batch(10))
-quick, none = scaled(tf.data.Dataset.range(5000).shuffle(5000).map(slow).batch(10))
+small, notes = with_smaller_shuffles(tf.data.Dataset.range(5000).map(slow).shuffle(5000).batch(10))
+quick, none = with_smaller_shuffles(tf.data.Dataset.range(5000).shuffle(5000).map(slow).batch(10))
 told["scaled"] = [len(list(small)), len(notes), int(quick.cardinality()), none]
 print(json.dumps(told))
 """
@@ -123,7 +123,7 @@ def test_what_is_not_tried_has_its_reason(told):
     assert "not the same twice" in told["rolled"]["not"][CACHE]
     assert "shuffled before" in told["shuffled first"]["not"][CACHE]
     assert "random" in told["random"]["not"][CACHE]
-    assert "asked twice" in told["one-shot"]["not"][CACHE]
+    assert "iterated twice" in told["one-shot"]["not"][CACHE]
     assert "can't vectorise" in told["strings"]["not"][BATCHES]
 
 
@@ -140,7 +140,7 @@ def test_how_a_change_is_written(told):
 @pytest.mark.slow
 def test_a_cache_is_for_data_that_is_gone_through_again(told):
     """12 examples, 4 in a step: three steps are one pass."""
-    assert told["passes"] == ["NotTried", "Change", "NotTried", "Change"]
+    assert told["passes"] == ["SkippedChange", "PipelineChange", "SkippedChange", "PipelineChange"]
 
 
 @pytest.mark.slow
@@ -153,8 +153,8 @@ def test_only_a_shuffle_behind_slow_work_is_made_smaller(told):
 
 
 def test_one_stall_is_left_out_and_the_usual_waits_are_not():
-    from laststep.recorder.experiments.tune.turns import usual_length
+    from laststep.recorder.experiments.tune.turns import typical_length
 
-    assert usual_length([1.0, 1.0, 1.0, 1.0, 2.0, 2.0]) == pytest.approx(8 / 6)
-    assert usual_length([1.0, 1.0, 1.0, 1.0, 60.0]) == pytest.approx(1.0)
-    assert usual_length([1.0, 60.0]) == pytest.approx(30.5)
+    assert typical_length([1.0, 1.0, 1.0, 1.0, 2.0, 2.0]) == pytest.approx(8 / 6)
+    assert typical_length([1.0, 1.0, 1.0, 1.0, 60.0]) == pytest.approx(1.0)
+    assert typical_length([1.0, 60.0]) == pytest.approx(30.5)

@@ -11,7 +11,7 @@ import pytest
 SETUP = """
 import sys
 from laststep.recorder.start import start
-assert start(sys.argv[1], asked='{"replay": "nothing"}')
+assert start(sys.argv[1], options='{"replay": "nothing"}')
 """
 PROGRAM = """
 import io, json, logging, os, pathlib, shutil, tempfile

@@ -12,7 +12,7 @@ from laststep.record.event import Event
 from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.record.steps import Step
-from laststep.recorder.census import take_census
+from laststep.recorder.memory_census import take_census
 from laststep.recorder.probes import census as probe
 from laststep.rules.diagnose import diagnose
 from tests.written import written

@@ -54,8 +54,8 @@ def test_a_metric_that_does_not_exist_is_told_though_all_went_well() -> None:
     diagnosis = diagnosed(*fit(epochs, end={}, callbacks=WATCHES))
     assert diagnosis.findings == ()
     page = terminal.page(diagnosis)
-    assert "'val_acc', which this fit does not have" in " ".join(page.split())
-    assert "it has accuracy, loss, val_loss" in " ".join(page.split())
+    assert "'val_acc', which is not a metric of this fit" in " ".join(page.split())
+    assert "the fit has accuracy, loss, val_loss" in " ".join(page.split())
 
 
 def test_a_metric_that_exists_is_no_note() -> None:
@@ -68,7 +68,7 @@ def test_a_callback_that_asks_for_another_name_of_a_metric_is_told_the_names() -
     raised = error("KeyError", "'val_acc'", callback=callback)
     diagnosis = diagnosed(*fit([{"batches": 10, "metrics": {"loss": 1.0, "accuracy": 0.5}}]), raised, code=1)
     assert diagnosis.findings[0].rule == "callback-raised"
-    assert "'val_acc' is no metric of this fit; it has accuracy, loss" in says(diagnosis)
+    assert "'val_acc' is not a metric of this fit, which has accuracy, loss" in says(diagnosis)
 
 
 def steps(count: int) -> list[Step]:
@@ -159,9 +159,9 @@ def test_batches_asked_for_and_delivered_are_counted() -> None:
     data = {"type": "tensorflow._BatchDataset", "made_at": MADE}
     diagnosis = diagnosed(*fit(CUT, end={}, steps_per_epoch=10, data=data))
     first = diagnosis.findings[0]
-    assert (first.rule, first.where, diagnosis.outcome) == ("data-exhausted", MADE, "finished")
-    assert "batches in each epoch: 10, 10, 10, 2, 10, 10; 10 asked for in each" in says(diagnosis)
-    assert "60 batches asked for in all, 52 batches delivered" in says(diagnosis)
+    assert (first.rule, first.where, diagnosis.outcome) == ("data-exhausted", Place(**MADE), "finished")
+    assert "batches per epoch: 10, 10, 10, 2, 10, 10; 10 requested" in says(diagnosis)
+    assert "60 batches requested in total, 52 batches delivered" in says(diagnosis)
     assert first.remedies[0].change == "ds = ds.repeat()"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from laststep.supervisor.program import CannotExec, Program, Start
+from laststep.supervisor.program import CannotExec, Program, ProgramSetup
 
 PYTHON = sys.executable
 LASTSTEP = [PYTHON, "-m", "laststep", "run", "--quiet"]
@@ -91,7 +91,7 @@ def test_no_memory_to_spare(tmp_path: Path) -> None:
 def test_a_terminal_that_cannot_be_given_is_no_fault_of_the_command() -> None:
     """What the system refuses us is a reason to run without us; only exec says that there is no such command."""
     with open(os.devnull) as no_terminal, pytest.raises(OSError, match="unavailable") as refused:
-        Program(Start([PYTHON, "-c", "1"], dict(os.environ), terminal=no_terminal.fileno()))
+        Program(ProgramSetup([PYTHON, "-c", "1"], dict(os.environ), terminal=no_terminal.fileno()))
     assert not isinstance(refused.value, CannotExec)
     with pytest.raises(CannotExec):
-        Program(Start(["/no/such/command"], dict(os.environ)))
+        Program(ProgramSetup(["/no/such/command"], dict(os.environ)))

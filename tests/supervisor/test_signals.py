@@ -162,7 +162,7 @@ def test_a_relay_that_dies_is_replaced() -> None:
 
 def test_without_any_relay_the_output_still_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
     """None can be had any more: a pipe that nobody reads would hold the program up for ever."""
-    no_second = "from laststep.supervisor import launch; launch.MOST_RELAYS = 1"
+    no_second = "from laststep.supervisor import launch; launch.MAX_RELAYS = 1"
     starts = f"import sys; {no_second}\nfrom laststep.cli import main; sys.exit(main())"
     monkeypatch.setattr(sys.modules[__name__], "LASTSTEP", [PYTHON, "-c", starts, "run", "--quiet"])
     code = "import os; print(os.getpid(), flush=True); os.read(0, 1)\nfor i in range(30000): print(i)\nexit(3)"

@@ -438,7 +438,7 @@ def test_asked_for_seconds_are_not_stretched(
 def test_our_own_work_is_not_blamed_on_the_program(training: Callable[..., Training]) -> None:
     """The census has the interpreter lock; the main thread waits for it at a line of the user's."""
     guarded = frame("/x/laststep/recorder/guard.py", "guard"), frame("/x/laststep/recorder/heartbeat.py", "_run")
-    census = frame("/x/laststep/recorder/census.py", "take_census")
+    census = frame("/x/laststep/recorder/memory_census.py", "take_census")
     run = training()
     run.trains(30, 1.0)
     run.seen = snapshot(main(FIT, TRAIN, call="futex"), thread(census, *guarded, holds_gil=True))

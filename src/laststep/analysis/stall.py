@@ -15,7 +15,6 @@ from laststep.record.events.training import Epoch, FitEnd, FitStart, Setup
 from laststep.record.run import Run
 from laststep.text import format_duration, format_place, format_size
 
-SEEN = ("recorder", "attach")  # who can see that a run makes no progress: from inside, or attached later
 MIN_THRASHING_PERCENT = 40.0  # of the time in which tasks waited for memory
 MAX_STUCK_CHILD_CORES = 0.2
 MIN_COMPUTING_CORES = 0.5
@@ -34,7 +33,6 @@ WAITS = {
     **{"pipe": "another process", "process": "a child process to end"},
 }
 SOCKET = "socket "
-DEATHS = ("interrupted", "terminated", "killed-by-signal", "time-limit-reached", "finished-short", "script-exited")
 
 
 def stall_of(run: Run) -> Stall | None:

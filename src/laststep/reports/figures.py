@@ -10,17 +10,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from laststep.analysis.finding import Diagnosis
+from laststep.analysis.forecast import forecast_sentence
 from laststep.record.events.process import Exiting, Raised, RecorderStart
 from laststep.record.events.stacks import Stall
 from laststep.record.events.supervisor import Blind, Forecast, Limits, MovingAgain
 from laststep.record.follow import Live
-from laststep.record.place import placed
 from laststep.record.run import Fit, Run
 from laststep.record.sample import GpuState, LastBeat, Sample
 from laststep.record.steps import Beat, Now, Step
 from laststep.reports.terminal import what_happened
 from laststep.rules.rule import all_rules
-from laststep.text import format_duration, format_place, format_size, format_value
+from laststep.text import format_duration, format_place, format_value
 
 RECENT_STEPS = 512  # over which the median step time is taken
 LATEST_STEPS = 5  # over which the step time of now is taken
@@ -234,7 +234,7 @@ def _findings(diagnosis: Diagnosis) -> tuple[ShortFinding, ...]:
     known = all_rules().get(found[0].rule) if found else None
     echoes = known.outranks if known else ()
     return tuple(
-        ShortFinding(one.rule, one.confidence.name, one.cause, format_place(placed(one.where), diagnosis.run.cwd))
+        ShortFinding(one.rule, one.confidence.name, one.cause, format_place(one.where, diagnosis.run.cwd))
         for one in found
         if one.rule not in echoes
     )
@@ -360,23 +360,9 @@ def _with_memory(view: View, run: Run) -> View:
 def _forecast(run: Run, at: float) -> str:
     """The last forecast, counted from now; "" once its time has passed and memory has not run out."""
     event = run.last(Forecast)
-    seconds = finite(event.seconds) if event is not None else None
-    if event is None or seconds is None or at > event.time + max(seconds, event.latest or 0.0):
+    if event is None or at > event.time + max(event.seconds or 0.0, event.latest or 0.0):
         return ""
-    return forecast_sentence(replace(event, seconds=max(0.0, seconds - (at - event.time))), run.cwd)
-
-
-def forecast_sentence(event: Forecast, cwd: str = "") -> str:
-    """When memory runs out, at which rate, and what holds it."""
-    at = f", at step ≈ {event.step:,}" if event.step else ""
-    rate = f"{format_size(event.per_step)} more per step" if event.per_step else ""
-    limit = f"limit {format_size(event.limit)} of {event.whose}" if event.limit else ""
-    why = "; ".join(filter(None, (rate, limit)))
-    says = f"Memory runs out in about {format_duration(event.seconds or 0.0)}{at}{f' ({why})' if why else ''}."
-    if event.keeps:
-        where = f" ({format_place(event.where, cwd)})" if event.where is not None else ""
-        says += f" `{event.keeps}` holds it{where}."
-    return says
+    return forecast_sentence(event, at)
 
 
 def _with_growth(view: View, run: Run) -> View:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from laststep.analysis.finding import Diagnosis
 from laststep.analysis.stall import stall_of
 from laststep.record.events.stacks import ThreadStack
-from laststep.record.place import placed
 from laststep.reports.printing import clean
 from laststep.reports.terminal import Page
 from laststep.text import format_duration, format_place
@@ -31,7 +30,7 @@ def stall_notice(diagnosis: Diagnosis, action: str = "warn") -> str:
         page.text("No cause found. All stacks: laststep why -v")
     else:
         page.text(f"{finding.rule}: {finding.cause}")
-        where = placed(finding.where)
+        where = finding.where
         if where is not None and where.text:
             page.text(f"    {format_place(where)}  {where.text}")
         for evidence in finding.evidence[1:3]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from laststep.analysis.stacks import SnapshotView
-from laststep.record.decode import decode, encode
+from laststep.record.decode import decode
 from laststep.record.event import Event
 from laststep.record.events.shared import Frame
 from laststep.record.events.stacks import Attached, Snapshot, Stall
@@ -135,7 +135,7 @@ class ProcessWatch:
         if state in ("stuck", "busy", "waking"):
             snapshot = replace(snapshot, time=now)
             events.append(Stall.of(snapshot) if state == "stuck" else snapshot)
-        events = [replace(event, source="attach", raw=encode(event)) for event in events]  # raw: TRANSITION
+        events = [replace(event, source="attach") for event in events]
         return Run(f"process {self.pid}", tuple(events), samples=self._samples, alive=True)
 
     def _gpu_computes(self, snapshot: Snapshot) -> bool:

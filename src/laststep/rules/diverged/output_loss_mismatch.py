@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.learning import Learning, learning_of
 from laststep.analysis.learning.mismatches import Mismatch, always_wrong, suspect_when_failing, wrong_for_values
 from laststep.analysis.learning.outputs import Output, outputs
-from laststep.analysis.progress import fit_place, measured, no
+from laststep.analysis.progress import fit_place
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 
-@rule(needs=("recorder",), outranks=("nan-loss", "loss-not-improving", "no-signal"))
+@rule(tier=Tier.ROOT, sees=("inside",))
 def output_loss_mismatch(run: Run) -> Answer:
     """The activation of the last layer does not match the loss, so that minimizing the loss does not train the model.
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, no, progress
+from laststep.analysis.finding import Confidence, Finding, Remedy, no
+from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.stacks import ThreadView
-from laststep.analysis.stall import DEATHS, SEEN, never_stuck, position, since, stuck, used
+from laststep.analysis.stall import never_stuck, position, since, stuck, used
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 from laststep.text import format_place
 
 
-@rule(needs=(SEEN,), outranks=DEATHS)
+@rule(sees=("inside", "attached"))
 def callback_blocked(run: Run) -> Answer:
     """A callback does not return.
 

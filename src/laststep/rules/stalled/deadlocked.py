@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Finding, Remedy
-from laststep.analysis.progress import no, progress
+from laststep.analysis.finding import Confidence, Finding, Remedy, no
+from laststep.analysis.progress import progress
 from laststep.analysis.stacks import ThreadView
-from laststep.analysis.stall import DEATHS, SEEN, deadlock, never_stuck, position, since, stuck, used
+from laststep.analysis.stall import deadlock, never_stuck, position, since, stuck, used
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_place
 
 
-@rule(needs=(SEEN,), outranks=(*DEATHS, "input-blocked", "callback-blocked", "python-blocked"))
+@rule(tier=Tier.ROOT, sees=("inside", "attached"))
 def deadlocked(run: Run) -> Answer:
     """Threads or processes wait for each other, and none can continue.
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, no, progress
-from laststep.analysis.stall import DEATHS, SEEN, never_stuck, on_disk, since, stuck, used
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import fit_place, progress
+from laststep.analysis.stall import never_stuck, on_disk, since, stuck, used
 from laststep.record.events.shared import users_line
 from laststep.record.events.stacks import ThreadStack
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_place
 
 
-@rule(needs=(SEEN,), outranks=(*DEATHS, "input-blocked", "callback-blocked", "python-blocked"))
+@rule(tier=Tier.ROOT, sees=("inside", "attached"))
 def disk_stalled(run: Run) -> Answer:
     """The file system does not respond: a read or a write does not return.
 

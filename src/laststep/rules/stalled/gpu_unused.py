@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, RuledOut
-from laststep.analysis.progress import cannot, fit_place, measured, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, RuledOut, cannot, measured, no
+from laststep.analysis.progress import fit_place
 from laststep.logs.harmless import SKIPPED_GPU
-from laststep.logs.read import story_of
+from laststep.logs.read import parsed_console
 from laststep.record.events.process import Build, Versions
 from laststep.record.events.supervisor import Launch, Limits
 from laststep.record.events.training import Setup
@@ -50,7 +50,7 @@ REASONS = (
 _LIBRARY = re.compile(r"Could not load dynamic library '([^']+)'")
 
 
-@rule(needs=(("recorder", "log"),))
+@rule(sees=("inside", "log"), ends=False)
 def gpu_unused(run: Run) -> Answer:
     """A GPU is available, and training runs on the CPU.
 
@@ -119,7 +119,7 @@ def _memory_used(gpus: Iterable[GpuState]) -> int:
 def _reason(run: Run) -> tuple[str, str, Remedy]:
     """The line that says why the GPU is ignored, what it means, what to do."""
     for pattern, why, remedy in REASONS:
-        line = next((line for line in story_of(run).lines if pattern.search(line.text)), None)
+        line = next((line for line in parsed_console(run).lines if pattern.search(line.text)), None)
         if line is not None:
             return line.text.strip(), why + (_missing(run) if pattern is SKIPPED_GPU else ""), remedy
     build = run.last(Build)
@@ -129,13 +129,13 @@ def _reason(run: Run) -> tuple[str, str, Remedy]:
 
 
 def _missing(run: Run) -> str:
-    names = sorted({found[1] for line in story_of(run).lines if (found := _LIBRARY.search(line.text))})
+    names = sorted({found[1] for line in parsed_console(run).lines if (found := _LIBRARY.search(line.text))})
     return f" ({', '.join(names)})" if names else ""
 
 
 def _of_log(run: Run) -> Answer:
     """A log does not show how busy a GPU was; that TensorFlow ignored one, it does."""
-    if not any(SKIPPED_GPU.search(line.text) for line in story_of(run).lines):
+    if not any(SKIPPED_GPU.search(line.text) for line in parsed_console(run).lines):
         return cannot("a log does not show it; run it with `laststep run`")
     because = (
         f"TensorFlow found a GPU but could not load its libraries{_missing(run)}: it ran on the CPU, which is slow"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import fit_place
 from laststep.analysis.stacks import SnapshotView
-from laststep.analysis.stall import DEATHS, SEEN, last_snapshot, used
+from laststep.analysis.stall import last_snapshot, used
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 from laststep.text import format_duration
 
 
-@rule(needs=(SEEN,), outranks=DEATHS)
+@rule(sees=("inside", "attached"))
 def graph_compiling(run: Run) -> Answer:
     """TensorFlow is tracing or compiling: this is slow, but it is not stuck.
 

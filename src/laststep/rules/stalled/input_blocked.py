@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, no, progress, short_message
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.messages import short_message
+from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.stacks import EXECUTE, ITERATOR, SnapshotView
-from laststep.analysis.stall import DEATHS, SEEN, never_stuck, position, since, stuck, used
+from laststep.analysis.stall import never_stuck, position, since, stuck, used
 from laststep.record.events.process import Raised
 from laststep.record.place import Place
 from laststep.record.run import Run
@@ -16,7 +17,7 @@ MAX_DEAD_THREADS = 2
 CALLS = {"open": "opening", "read": "reading", "recv": "receiving from"}
 
 
-@rule(needs=(SEEN,), outranks=(*DEATHS, "input-starved", "unhandled-exception"))
+@rule(sees=("inside", "attached"))
 def input_blocked(run: Run) -> Answer:
     """A training step waits for data that never arrives.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from laststep.analysis.data_wait import DataWait, data_wait_of
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import cannot, fit_place, measured, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
+from laststep.analysis.progress import fit_place
 from laststep.analysis.stacks import most_seen
 from laststep.record.event import Event
 from laststep.record.events.shared import Stage
@@ -23,7 +23,7 @@ MAX_STAGES = 8
 MAX_REMEDIES = 3
 
 
-@rule(needs=("recorder",))
+@rule(sees=("inside",), ends=False, follows=("leaked", "machine-overloaded", "memory-thrashing", "straggling-rank"))
 def input_starved(run: Run) -> Answer:
     """Steps wait for data for a large share of the time: the input pipeline is the bottleneck.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from laststep.analysis.cores import Overload, intervals_of, overload_of
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, measured, no, progress
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.stall import since, stuck, used
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -15,7 +15,7 @@ MAX_QUIET_SHARE = 0.3  # of the cores in use by others: below that the machine i
 MIN_OTHER_CORES = 0.2  # in use by processes that are not named
 
 
-@rule(needs=("recorder",), outranks=("time-limit-reached", "input-starved", "threads-oversubscribed"))
+@rule(sees=("inside",), ends=False)
 def machine_overloaded(run: Run) -> Answer:
     """Other processes use the cores, and training gets only a part of the CPU time that it needs.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, measured, no, progress
-from laststep.analysis.stall import DEATHS, since, stuck, used
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.progress import fit_place, progress
+from laststep.analysis.stall import since, stuck, used
 from laststep.record.run import Run
 from laststep.record.sample import Sample
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_duration, format_size
 
 MIN_SAMPLES = 4  # about five seconds apart, in which memory was full
@@ -19,7 +19,7 @@ MIN_SWAPPED_SHARE = 0.05  # of the machine's memory
 MAX_AVAILABLE_SHARE = 0.03  # of the machine's memory
 
 
-@rule(needs=("recorder",), outranks=(*DEATHS, "input-starved", "disk-stalled", "machine-overloaded"))
+@rule(tier=Tier.ROOT, sees=("inside",))
 def memory_thrashing(run: Run) -> Answer:
     """Memory is smaller than the program's working set, and the time goes into reading pages from disk.
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Finding, Remedy
-from laststep.analysis.progress import no, progress
+from laststep.analysis.finding import Confidence, Finding, Remedy, no
+from laststep.analysis.progress import progress
 from laststep.analysis.stacks import SnapshotView
-from laststep.analysis.stall import DEATHS, SEEN, SOCKET, never_stuck, position, since, stall_of, used
+from laststep.analysis.stall import SOCKET, never_stuck, position, since, stall_of, used
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 
-@rule(needs=(SEEN,), outranks=(*DEATHS, "input-blocked", "callback-blocked", "python-blocked"))
+@rule(tier=Tier.ROOT, sees=("inside", "attached"))
 def network_stalled(run: Run) -> Answer:
     """The program waits for another machine that does not respond.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import no, progress
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import progress
 from laststep.analysis.stacks import SnapshotView
-from laststep.analysis.stall import DEATHS, SEEN, never_stuck, position, since, stuck, used
+from laststep.analysis.stall import never_stuck, position, since, stuck, used
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 from laststep.text import format_duration, format_place
@@ -13,7 +13,7 @@ from laststep.text import format_duration, format_place
 MIN_FROZEN_SECONDS = 5.0  # without a heartbeat
 
 
-@rule(needs=(SEEN,), outranks=DEATHS)
+@rule(sees=("inside", "attached"))
 def python_blocked(run: Run) -> Answer:
     """The main thread stays in the program's own code and does not return to training.
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.record.events.training import Trace
 from laststep.record.place import Place
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_duration
 
 MIN_TRACES = 5  # of one function; a few are normal
@@ -22,7 +21,7 @@ MAX_ARGUMENTS = 2
 Changes = tuple[tuple[str, str, str], ...]  # argument, before, now
 
 
-@rule(needs=("recorder",))
+@rule(tier=Tier.ROOT, sees=("inside",), ends=False)
 def retracing(run: Run) -> Answer:
     """A tf.function is traced again and again: each time all of its Python code runs and a new graph is built.
 

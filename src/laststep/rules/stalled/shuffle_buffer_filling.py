@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, no
-from laststep.analysis.stall import DEATHS, SEEN, last_snapshot
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import fit_place
+from laststep.analysis.stall import last_snapshot
 from laststep.record.events.shared import Stage
 from laststep.record.events.training import FitStart
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_duration
 
 NOTICE = re.compile(r"[Ff]illing up shuffle buffer[^:]*: (\d+) of (\d+)")
 
 
-@rule(needs=(SEEN,), outranks=(*DEATHS, "input-blocked"))
+@rule(tier=Tier.ROOT, sees=("inside", "attached"))
 def shuffle_buffer_filling(run: Run) -> Answer:
     """The shuffle buffer is being filled: training begins when it is full.
 

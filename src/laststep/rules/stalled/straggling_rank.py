@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import cannot, fit_place, measured, no, progress
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
+from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.stacks import most_seen
 from laststep.analysis.stall import ranks
 from laststep.record.events.supervisor import Pace, RankPace
@@ -16,7 +16,7 @@ MIN_BUSY_SHARE = 0.6  # of the snapshots
 MIN_BUSY_LEAD = 0.4  # of the snapshots, over the next rank
 
 
-@rule(needs=("recorder",), outranks=("input-starved",))
+@rule(sees=("inside",), ends=False)
 def straggling_rank(run: Run) -> Answer:
     """One rank is slower than the others all the time: in each step they wait for it.
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, measured, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.progress import fit_place
 from laststep.record.events.supervisor import Launch, Limits
 from laststep.record.events.training import Setup
 from laststep.record.run import Run
@@ -16,7 +16,7 @@ NAMES = {"intra": "intra-op threads", "inter": "inter-op threads"}
 VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS")
 
 
-@rule(needs=("recorder",))
+@rule(sees=("inside",), ends=False)
 def threads_oversubscribed(run: Run) -> Answer:
     """Many more computing threads are configured than there are cores, and they slow each other down.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, no, progress
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.stacks import EXECUTE, ThreadView
-from laststep.analysis.stall import DEATHS, SEEN, never_stuck, ranks, since, stuck, used
+from laststep.analysis.stall import never_stuck, ranks, since, stuck, used
 from laststep.record.events.stacks import Snapshot
 from laststep.record.events.training import Setup
 from laststep.record.place import Place
@@ -14,7 +14,7 @@ from laststep.rules.rule import Answer, rule
 from laststep.text import format_place
 
 
-@rule(needs=(SEEN,), outranks=DEATHS)
+@rule(sees=("inside", "attached"))
 def waiting_for_rank(run: Run) -> Answer:
     """This process waits in a collective operation for another rank that does not arrive.
 
