@@ -22,13 +22,14 @@ from children import PROGRAMS, environment, program, recorded
 from figures import Row
 
 from laststep.analysis.leaks import find_leak
+from laststep.record.events.supervisor import Forecast as ForecastEvent
 from laststep.record.folder import list_runs
 from laststep.record.run import Run
 from laststep.rules.diagnose import diagnose
 
-LIMIT = 500  # MB
-ROOM = 470  # of it, for what the program takes
-FITS = ("epochs", "steps", "validation", "cached")  # of Keras, which needs more before it begins
+LIMIT_MB = 500
+HEADROOM_MB = 470  # of it, for the program
+FITS = ("epochs", "steps", "validation", "cached")  # of Keras, which needs more memory at its start
 HEALTHY_FITS = ("healthy", "healthy cached", "healthy validation")
 LIMIT_OF_FIT = 1100
 AT_ONCE = 6
@@ -48,7 +49,7 @@ def measure(quick: bool) -> dict[str, Any]:
 
 
 def shapes(which: str) -> list[str]:
-    """The names in the program, which is run by others only."""
+    """The names in the program, which runs in another process."""
     names: dict[str, Any] = {"__name__": "leak"}
     exec(compile((PROGRAMS / "leak.py").read_text(), "leak.py", "exec"), names)
     return list(names[which])
@@ -73,11 +74,11 @@ def limited(megabytes: int) -> Iterator[Path]:
 
 def run_in_limit(home: Path, shape: str, seconds: int, most: int) -> Run:
     place = home / shape.replace(" ", "-")
-    size = ROOM / seconds / STEPS_PER_SECOND
+    size = HEADROOM_MB / seconds / STEPS_PER_SECOND
     is_fit = shape in FITS + HEALTHY_FITS
     words = ("leak_fit.py", shape, size) if is_fit else ("leak.py", shape, size, most)
     command = recorded(program(*words), place)
-    with limited(LIMIT_OF_FIT if is_fit else LIMIT) as group:
+    with limited(LIMIT_OF_FIT if is_fit else LIMIT_MB) as group:
         enter = ["/bin/sh", "-c", 'echo $$ > "$0" && exec "$@"', str(group), *command]
         subprocess.run(enter, env=environment(), capture_output=True)
     (folder,) = list_runs(str(place))
@@ -91,7 +92,7 @@ def leaking(home: Path, shape: str, seconds: int) -> dict[str, Any]:
     seen = [sample for sample in run.samples if sample["t"] <= now]
     leak = find_leak(seen, [event for event in run.events if event.time <= now])
     forecast = leak.forecast if leak else None
-    said = run.first("forecast")
+    event = run.first(ForecastEvent)
     findings = diagnose(run).findings
     return {
         "shape": shape,
@@ -101,25 +102,25 @@ def leaking(home: Path, shape: str, seconds: int) -> dict[str, Any]:
         "foretold": forecast.seconds if forecast else None,
         "error": forecast.seconds / (died - now) - 1 if forecast else None,
         "step error": _step_error(run, now, forecast.step) if forecast else None,
-        "said at": (said.time - begun) / (died - begun) if said else None,
-        "said error": said.get("seconds") / (died - said.time) - 1 if said else None,
-        "keeps": said.get("keeps") if said else None,
+        "said at": (event.time - begun) / (died - begun) if event else None,
+        "said error": event.seconds / (died - event.time) - 1 if event and event.seconds is not None else None,
+        "keeps": event.keeps if event else None,
         "first": findings[0].rule if findings else None,
         "where": bool(findings and findings[0].where),
     }
 
 
-def _step_error(run: Run, now: float, foretold: int | None) -> float | None:
-    """In steps: what other programs on the machine do to the pace is not in it."""
+def _step_error(run: Run, now: float, predicted: int | None) -> float | None:
+    """In steps, so that other programs that slow the machine down do not matter."""
     done = max(step.number for step in run.steps if step.time <= now)
     left = run.steps[-1].number - done
-    return (foretold - done) / left - 1 if foretold and left else None
+    return (predicted - done) / left - 1 if predicted and left else None
 
 
 def alarms(home: Path, shape: str, seconds: int) -> dict[str, Any]:
     run = run_in_limit(home, shape, seconds, seconds)
     found = [finding.rule for finding in diagnose(run).findings if finding.symptom == "leaked"]
-    return {"shape": shape, "said": len(run.all("forecast")), "found": found, "code": run.exit_code}
+    return {"shape": shape, "said": len(run.all(ForecastEvent)), "found": found, "code": run.exit_code}
 
 
 def rows(found: dict[str, Any]) -> list[Row]:
@@ -142,6 +143,6 @@ def rows(found: dict[str, Any]) -> list[Row]:
         worst = f"worst {max(steps) * 100:.0f} %"
         table.append(Row("the same in steps", f"{statistics.median(steps) * 100:.0f} %", worst))
     false = [one["shape"] for one in found["healthy"] if one["said"] or one["found"]]
-    told = f"{len(false)} of {len(found['healthy'])}"
-    table.append(Row("false alarms in healthy programs", told, ", ".join(false), "0", not false))
+    shown = f"{len(false)} of {len(found['healthy'])}"
+    table.append(Row("false alarms in healthy programs", shown, ", ".join(false), "0", not false))
     return table

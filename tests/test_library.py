@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+from laststep.record.events.supervisor import ProcessEnd
 from laststep.record.folder import find_run
 from laststep.record.run import Run
 from laststep.rules.diagnose import diagnose
@@ -23,7 +24,7 @@ def wait_for_end(folder: Path) -> Run:
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         run = Run.load(find_run(None, str(folder / ".laststep")))
-        if run.has("end"):
+        if run.has(ProcessEnd):
             return run
         time.sleep(0.1)
     raise AssertionError("the watcher did not notice the end")

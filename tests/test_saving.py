@@ -1,4 +1,4 @@
-"""--save-before-death: one whole file, once, and the same end as without it."""
+"""--save-before-death: one complete file, once, and the same end as without it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from laststep.commands.run import split
+from laststep.record.events.supervisor import Forecast, ProcessEnd
+from laststep.record.events.training import Saved
 from laststep.recorder import state
 from laststep.recorder.saver import Saver
 from tests.harness import Ran, Scenario, scenario
@@ -28,14 +30,14 @@ RunIt = Callable[[Scenario], Ran]
 )
 def test_the_model_is_saved_once_and_whole(name: str, recorded: RunIt) -> None:
     ran = recorded(scenario(name))
-    (saved,) = [event for event in ran.events() if event.kind == "saved"]
-    assert saved.get("because") is None
+    (saved,) = [event for event in ran.events() if isinstance(event, Saved)]
+    assert saved.because is None
     assert ran.folder is not None
     path = ran.folder / "saved" / "model.keras"
     assert [file.name for file in path.parent.iterdir()] == ["model.keras"]
     assert zipfile.ZipFile(path).testzip() is None
-    assert str(saved.get("path")) == str(path)
-    assert f"saved at step {saved.get('step'):,}" in " ".join(ran.page.split())
+    assert str(saved.path) == str(path)
+    assert f"saved at step {saved.step:,}" in " ".join(ran.page.split())
     load = f"import keras; print(keras.models.load_model({str(path)!r}).count_params())"
     done = subprocess.run([sys.executable, "-c", load], capture_output=True, text=True)
     assert done.stdout.split()[-1:] == ["49"], done.stderr
@@ -43,15 +45,16 @@ def test_the_model_is_saved_once_and_whole(name: str, recorded: RunIt) -> None:
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("tensors_accumulating__callback")
-def test_the_end_was_foretold(recorded: RunIt) -> None:
-    """While it ran, with the name of what keeps the memory and its line."""
+def test_the_end_was_forecast(recorded: RunIt) -> None:
+    """While it ran, with the name of the container that holds the memory, and its line."""
     ran = recorded(scenario("tensors_accumulating__callback"))
     first = ran.forecasts[0]
     assert "limit 1.7 GB of the control group" in first
     assert "What keeps it: KeepPredictions.kept, train.py:27." in first
-    told = next(event for event in ran.events() if event.kind == "forecast")
-    end = next(event for event in ran.events() if event.kind == "end")
-    assert 0.3 < told.get("seconds") / (end.time - told.time) < 3
+    forecast = next(event for event in ran.events() if isinstance(event, Forecast))
+    end = next(event for event in ran.events() if isinstance(event, ProcessEnd))
+    assert forecast.seconds is not None
+    assert 0.3 < forecast.seconds / (end.time - forecast.time) < 3
 
 
 def test_it_is_an_option_of_ours_not_of_the_program() -> None:
@@ -59,7 +62,7 @@ def test_it_is_an_option_of_ours_not_of_the_program() -> None:
 
 
 class Model:
-    """Stands in for Keras's: what matters here is the file."""
+    """Stands in for a Keras model: only the file matters here."""
 
     def __init__(self, fails: bool = False) -> None:
         self.fails = fails
@@ -98,7 +101,7 @@ def test_never_half_a_file(saver: Saver, tmp_path: Path) -> None:
 
 
 def test_nothing_is_caught_without_a_fit(tmp_path: Path) -> None:
-    """Outside a fit SIGTERM is the program's own, with the option too; a handler of its own is left alone."""
+    """Outside a fit SIGTERM is the program's own, even with the option; a handler of its own is left alone."""
     code = """
 import os, signal, sys
 from laststep.commands.run import split

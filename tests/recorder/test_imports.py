@@ -1,4 +1,4 @@
-"""Nothing of ours but the standard library enters the training process, and nothing comes before the host's own."""
+"""Only our code and the standard library are loaded into the training process, and nothing before the host's own."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import pytest
 import laststep
 
 PACKAGE = Path(laststep.__file__).parent
-READING = {"run.py", "decode.py", "event.py", "place.py", "sample.py"}  # of the record, for those who read it
+READING = {"run.py", "decode.py", "event.py", "place.py", "sample.py"}  # only for reading the record
 INSIDE = [
     *PACKAGE.glob("recorder/**/*.py"),
     *(path for path in PACKAGE.glob("record/*.py") if path.name not in READING),
     PACKAGE / "__init__.py",
 ]
-# `laststep.why()` is asked for by the user, who then gets rules and reports; they stay out until then.
+# The user calls `laststep.why()`, which loads rules and reports; they must not be loaded before.
 ON_REQUEST = {"laststep.rules.diagnose", "laststep.analysis.finding", "laststep.settings"}
 
 
@@ -53,7 +53,7 @@ def test_a_recorded_program_has_only_standard_library_modules_more(tmp_path: Pat
 
 
 def test_laststep_asks_for_no_package_that_tensorflow_pins() -> None:
-    """psutil and nvidia-ml-py are nobody's pin: installing laststep moves nothing of TensorFlow's."""
+    """No package pins psutil or nvidia-ml-py: installing laststep changes no version that TensorFlow needs."""
     pinned = set()
     for name in ("tensorflow-cpu", "keras", "tf_keras"):
         for line in metadata.requires(name) or []:
