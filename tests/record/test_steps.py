@@ -1,4 +1,4 @@
-"""The steps: the newest are always all there, older ones coarser, a torn or foreign slot is told apart."""
+"""The steps: the newest are complete, older ones are thinned out, torn or foreign slots are detected."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_slot_torn_at_any_byte_is_skipped_and_costs_no_other(tmp_path: Path, d
         file.seek(HEADER_BYTES + torn * SLOT.size)
         file.write(fresh[:cut])
         file.seek(HEADER_BYTES + torn * SLOT.size)
-        complete = file.read(SLOT.size) == fresh  # all that was still to come was there already: zeros
+        complete = file.read(SLOT.size) == fresh  # the missing bytes were zeros anyway
     others = set(range(1, 41)) - {torn}
     found = {step.number: step for step in read_steps(path).steps}
     assert others <= set(found)
@@ -195,7 +195,7 @@ def test_the_file_is_ours_alone_and_the_host_keeps_its_descriptors(tmp_path: Pat
 
 
 def test_without_room_the_constructor_raises_and_leaves_the_disk_as_it_was(small_ext4: Path) -> None:
-    """Less than the steps want: not a byte of what the host has left may be kept."""
+    """Less space than the steps need: no byte that the host has left may be used."""
     before = os.statvfs(small_ext4).f_bavail
     with pytest.raises(OSError, match="No space"):
         StepWriter(str(small_ext4 / "steps.1"))

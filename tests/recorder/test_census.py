@@ -1,4 +1,4 @@
-"""The census finds what grows under its name, and the line that puts it there; it leaves nothing behind."""
+"""The census finds what grows, by name, and the line that adds to it; it leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_lines_are_known_where_python_was_asked_to_note_them(tmp_path: Path) -> 
 
 
 def test_tuples_that_another_thread_is_building_can_be_finished() -> None:
-    """CPython refuses that (SystemError) when somebody else holds them, as gc.get_objects() would."""
+    """CPython raises SystemError if somebody else holds them, as gc.get_objects() would."""
     errors, stop = [], threading.Event()
 
     def build() -> None:
@@ -165,10 +165,10 @@ import gc, threading, time
 from laststep.recorder.memory_census import take_census
 
 data = [{"a": i, "b": [i]} for i in range(300_000)]
-models = [{str(j): [j] for j in range(50)} for i in range(4_000)]  # enough to walk through
+models = [{str(j): [j] for j in range(50)} for i in range(4_000)]  # enough for a long walk
 for number in range(20_000):
     globals()[f"name{number}"] = [number]
-gc.collect()  # or Python would do so in the middle of it
+gc.collect()  # otherwise Python may do so during the census
 done = threading.Event()
 
 def work():
@@ -187,7 +187,7 @@ print(longest)
 
 
 def test_the_program_goes_on_while_its_objects_are_looked_at(tmp_path: Path) -> None:
-    """The processor time of the census between two turns of the main thread's loop: how long it held the lock."""
+    """CPU time of the census between two iterations of the main thread's loop: how long it held the lock."""
     path = tmp_path / "train.py"
     path.write_text(GAPS)
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True)

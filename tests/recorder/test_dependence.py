@@ -1,4 +1,4 @@
-"""Whether targets depend on inputs: a test that must tell a shuffled column from a real one. Without TensorFlow."""
+"""Whether targets depend on inputs: the test must tell shuffled targets from real ones. Without TensorFlow."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def linear(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ring(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """No single feature tells; neighbours do."""
+    """No single feature shows it; neighbours do."""
     x = rng.normal(size=(600, 2))
     return x, (np.hypot(*x.T) > 1.2).astype("int32")
 
@@ -55,14 +55,14 @@ def test_targets_that_depend_are_seen_and_shuffled_ones_are_not(make: object, rn
 
 def test_false_alarms_are_as_rare_as_they_should_be(rng: np.random.Generator) -> None:
     found = [asked(rng.normal(size=(150, 5)), rng.integers(0, 2, 150)) for _ in range(40)]
-    assert sum(told["p"] <= 0.02 for told in found if told) <= 4
+    assert sum(result["p"] <= 0.02 for result in found if result) <= 4
 
 
 def test_inputs_that_are_all_the_same(rng: np.random.Generator) -> None:
     x = np.zeros((300, 8))
     x[:, 0] = np.arange(300) * 0.0
-    told = asked(x + np.eye(300, 8) * 0, rng.integers(0, 2, 300))
-    assert told is None or told["p"] == 1.0
+    result = asked(x + np.eye(300, 8) * 0, rng.integers(0, 2, 300))
+    assert result is None or result["p"] == 1.0
 
 
 def test_the_same_row_again_and_again_is_one_row(rng: np.random.Generator) -> None:

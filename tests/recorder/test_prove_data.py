@@ -1,4 +1,4 @@
-"""Changed data in `laststep prove`, and a scale for what was learnt that no change moves. Without TensorFlow."""
+"""Changed data in `laststep prove`, and the skill score, which no change may shift. Without TensorFlow."""
 
 from __future__ import annotations
 

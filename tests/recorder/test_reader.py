@@ -1,4 +1,4 @@
-"""When sentinels are read and what is made of it: a budget of processor time, bad steps at once, the rest later."""
+"""When sentinels are read and evaluated: within a budget of CPU time, bad steps at once, the rest later."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from laststep.record.events.numbers import Numbers
 from laststep.recorder import slices, state
 from laststep.recorder.numbers import reader as module
 from laststep.recorder.numbers.gradient_site import GradientSite
@@ -38,7 +39,7 @@ def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> state.Recorder:
 
 
 class Sentinel:
-    """Gives the answers that it was made with, one in each read."""
+    """Returns the given answers, one per read."""
 
     def __init__(self, *answers: Answer) -> None:
         self.answers = list(answers)
@@ -52,7 +53,7 @@ class Sentinel:
 
 
 class Variable:
-    """What a site holds weakly; while it lives, so does the site."""
+    """Referenced weakly by a site, which is gone when this is."""
 
 
 @pytest.fixture
@@ -71,7 +72,7 @@ def answer(loss: float = 1.0, count: int = 0, size: int = 4) -> Answer:
 def numbers(folder: Path) -> list[Any]:
     from laststep.record.journal import read_recorders
 
-    return [event.raw["step"] for event in read_recorders(folder) if event.kind == "numbers"]
+    return [event.step for event in read_recorders(folder) if isinstance(event, Numbers)]
 
 
 def test_a_budget_is_spent_at_once_and_comes_back_slowly(clock: Clock) -> None:
@@ -138,7 +139,7 @@ def test_tensorflow_is_not_asked_while_no_step_goes_by(clock: Clock) -> None:
 
 
 def test_in_a_forked_child_tensorflow_is_not_asked(site: GradientSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which ends as a program does, and has none of TensorFlow's threads."""
+    """It ends like a program, but has none of TensorFlow's threads."""
     monkeypatch.setattr(state, "current", None)  # as after a fork
     reader = Reader()
     sentinel = Sentinel(answer(count=0))

@@ -1,4 +1,4 @@
-"""While a model is written, that is what goes on; afterwards what went on before. Without Keras: made-up doors."""
+"""While a model is written, the phase is "save"; afterwards it is the earlier one. With stand-ins for Keras."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The line that last set what fit was given, read from the program's own source."""
+"""The line that last set an argument of fit, read from the program's own source."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Model:
 
 
 class Data:
-    """Whatever is called on it, it is itself."""
+    """Every method returns the object itself."""
 
     def __getattr__(self, name: str) -> Any:
         return lambda *args, **kwargs: self

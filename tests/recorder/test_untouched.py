@@ -80,5 +80,5 @@ def test_in_a_usual_run_nothing_is_in_the_way(project: Path, tmp_path: Path) -> 
         + "import builtins, io, os; print(open, io.open, os.remove, os.replace)"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "run")]
-    told = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=60, check=True).stdout
-    assert told.count("<built-in function") == 4
+    output = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=60, check=True).stdout
+    assert output.count("<built-in function") == 4

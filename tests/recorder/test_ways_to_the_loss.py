@@ -21,7 +21,7 @@ def tf() -> Any:
 
 
 def traced(tf: Any, look: Callable[..., Any], loss: Callable[[Any, Any], Any], y_shape: tuple[int, ...]) -> Any:
-    """What look says of a loss that is made from a variable and a target."""
+    """What `look` returns for a loss made from a variable and a target."""
     weights, seen = tf.Variable(tf.ones((4, 3))), []
 
     @tf.function(autograph=False)
@@ -40,7 +40,7 @@ def test_tensorflows_own_cross_entropy_is_found_with_the_steps_own_labels(tf: An
         return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=tf.reshape(y, (-1,)), logits=given))
 
     found, y = traced(tf, find_cross_entropy, loss, (8,))
-    assert [told["described"]["name"] for told in found] == ["sparse_softmax_cross_entropy_with_logits"]
+    assert [loss["described"]["name"] for loss in found] == ["sparse_softmax_cross_entropy_with_logits"]
     assert found[0]["y"]() is y
     assert found[0]["described"]["made_by"] == "Softmax"
 

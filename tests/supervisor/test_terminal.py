@@ -35,7 +35,7 @@ class Terminal:
             os.execvp(command[0], command)
 
     def wait_for(self, text: bytes, seconds: float = 15.0) -> bytes:
-        """What came up to and with the text; the rest is for the next one who waits."""
+        """The output up to and including the text; the rest is kept for the next call."""
         end = time.monotonic() + seconds
         while text not in self.seen:
             assert time.monotonic() < end, f"{text!r} did not appear in {self.seen!r}"

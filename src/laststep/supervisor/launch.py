@@ -26,7 +26,7 @@ from laststep.supervisor.program import Program, ProgramSetup
 from laststep.supervisor.relay import Relay
 from laststep.supervisor.signals import (
     CATCHABLE_SIGNALS,
-    ReceivedSignal,
+    SignalInfo,
     die_of,
     signal_name,
     split_status,
@@ -294,7 +294,7 @@ class Supervisor:
             self._relay.attach(in_front)
         program.move(to_front=in_front)
 
-    def _pass_on(self, program: Program, info: ReceivedSignal) -> None:
+    def _pass_on(self, program: Program, info: SignalInfo) -> None:
         number = info.si_signo
         from_relay = self._relay is not None and info.si_pid == self._relay.pid
         if self._relay is not None and not from_relay:
@@ -310,7 +310,7 @@ class Supervisor:
         program.send(number, to_group)
 
     @staticmethod
-    def _was_received(program: Program, info: ReceivedSignal, to_group: bool) -> bool:
+    def _was_received(program: Program, info: SignalInfo, to_group: bool) -> bool:
         """Whether the program received this signal, too."""
         if info.is_from_kernel and info.si_signo in (signal.SIGWINCH, signal.SIGXCPU):
             return True  # from its own terminal; about our own CPU time
@@ -319,7 +319,7 @@ class Supervisor:
         hung_up = info.is_from_kernel and info.si_signo in (signal.SIGHUP, signal.SIGCONT)
         return hung_up and not program.has_monitor  # it leads a session as we do, so its terminal is hung up, too
 
-    def _record_signal(self, info: ReceivedSignal, to_group: bool) -> None:
+    def _record_signal(self, info: SignalInfo, to_group: bool) -> None:
         from laststep.supervisor import host
 
         sender = None if info.is_from_kernel else {"pid": info.si_pid, "name": host.who(info.si_pid)}

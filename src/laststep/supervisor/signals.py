@@ -16,7 +16,7 @@ CHANGED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # every Python ignores the
 SI_KERNEL = 0x80  # sent by the kernel itself: Ctrl-C in the terminal, a resized window
 
 
-class ReceivedSignal(NamedTuple):
+class SignalInfo(NamedTuple):
     """A signal and its sender; 0 if the system does not report it (macOS)."""
 
     si_signo: int
@@ -28,15 +28,15 @@ class ReceivedSignal(NamedTuple):
         return self.si_code == SI_KERNEL
 
 
-def wait_for_signal(wanted: Iterable[int] = CATCHABLE_SIGNALS) -> ReceivedSignal:
+def wait_for_signal(wanted: Iterable[int] = CATCHABLE_SIGNALS) -> SignalInfo:
     """The next of these blocked signals.
 
     Not sigtimedwait: after a stop and a continue, CPython's returns an unfilled siginfo.
     """
     if hasattr(signal, "sigwaitinfo"):
         info = signal.sigwaitinfo(wanted)
-        return ReceivedSignal(info.si_signo, info.si_code, info.si_pid)
-    return ReceivedSignal(signal.sigwait(wanted))
+        return SignalInfo(info.si_signo, info.si_code, info.si_pid)
+    return SignalInfo(signal.sigwait(wanted))
 
 
 def signal_name(number: int) -> str:

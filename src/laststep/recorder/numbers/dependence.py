@@ -9,7 +9,7 @@ from typing import Any
 
 from laststep.recorder.slices import Slices
 
-ENOUGH_ROWS, MIN_ROWS = 1000, 120  # rows
+ENOUGH_ROWS, MIN_ROWS = 1000, 120
 MAX_FEATURES = 256
 MAX_CLASSES = 64
 NEIGHBOUR_COUNT = 5
