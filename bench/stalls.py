@@ -21,6 +21,7 @@ from figures import Row
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from laststep.record.events.stacks import Stall
 from laststep.record.folder import list_runs
 from laststep.record.follow import Follower
 from laststep.record.run import Run
@@ -42,7 +43,7 @@ def measure(quick: bool) -> dict[str, Any]:
 def hang(asked: harness.Scenario, home: Path) -> dict[str, Any]:
     cwd = home / asked.name
     cwd.mkdir()
-    (cwd / "train.py").write_bytes(asked.path.read_bytes())
+    (cwd / "train.py").write_text(asked.source)
     environ = harness.environment(cwd, cwd / "runs") | dict(asked.env)
     command = [*LASTSTEP, "run", "--on-stall", "stop", sys.executable, "train.py"]
     pipe = subprocess.PIPE
@@ -53,15 +54,15 @@ def hang(asked: harness.Scenario, home: Path) -> dict[str, Any]:
     started.wait()
     folder = list_runs(str(cwd / "runs"))[0]
     run, now = Run.load(folder), Follower(folder).read().now
-    stall = run.last("stall")
+    stall = run.last(Stall)
     moved = max(mark.time for mark in (now, *run.steps[-1:]) if mark is not None)
     answer = subprocess.run([*LASTSTEP, "why", "--json"], cwd=cwd, env=environ, capture_output=True, check=True)
     first = next(iter(json.loads(answer.stdout)["findings"]), {"rule": ""})
-    slowest = float((stall.get("slowest") if stall else None) or 0.0)
+    slowest = (stall.slowest if stall else None) or 0.0
     return {
         "after": told - moved if told else None,
         "limit": max(FLOOR, TIMES * slowest) + CAUSE,
-        "phase": stall.get("phase") if stall else "",
+        "phase": stall.phase if stall else "",
         "right": first["rule"] == asked.expect,
     }
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import laststep
+from laststep.record.events.process import ProbeState
 from laststep.record.folder import find_run
 from laststep.record.run import Run
 
@@ -35,7 +36,7 @@ def record(folder: Path, code: str, recorded: bool = True, **env: str) -> tuple[
     if not recorded:
         return {line["name"]: line for line in said}, Run(id="bare")
     run = Run.load(find_run(None, str(folder / ".laststep")))
-    failed = [event.raw for event in run.all("probe") if event.get("state") in ("failed", "removed")]
+    failed = [probe for probe in run.all(ProbeState) if probe.state in ("failed", "removed")]
     assert failed == [], f"the guard swallowed something: {failed}"
     return {line["name"]: line for line in said}, run
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import laststep
+from laststep.record.events.process import ProbeState
 from laststep.record.folder import find_run
 from laststep.record.follow import Follower, Live
 from laststep.record.run import Run
@@ -33,7 +34,7 @@ def record(folder: Path, code: str) -> tuple[subprocess.CompletedProcess[str], R
     )  # fmt: skip
     home = find_run(None, str(folder / ".laststep"))
     run = Run.load(home)
-    failed = [event.raw for event in run.all("probe") if event.get("state") in ("failed", "removed")]
+    failed = [probe for probe in run.all(ProbeState) if probe.state in ("failed", "removed")]
     assert failed == [], "the guard swallowed something"
     return ended, run, Follower(home).read()
 
@@ -152,8 +153,8 @@ print(threads())
     home = find_run(None, str(tmp_path / ".laststep"))
     assert ended.stdout == "['laststep-beat']\n"
     assert Follower(home).read().beat is not None
-    (failed, *_) = [event for event in Run.load(home).all("probe") if event.get("name") == "__main__"]
-    assert "ZeroDivisionError" in failed.get("because")
+    (failed, *_) = [probe for probe in Run.load(home).all(ProbeState) if probe.name == "__main__"]
+    assert "ZeroDivisionError" in failed.because
 
 
 def test_an_action_that_fails_for_ever_does_not_stop_the_beat(tmp_path: Path) -> None:

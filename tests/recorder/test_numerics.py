@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
+from laststep.record.events.numbers import BadNumber, BadValues, Gradients, Numbers, StaleValue
 from laststep.record.run import Run
 from tests.recorder.real import line_of, record
 
@@ -220,10 +220,10 @@ say("done")
 """
 
 
-def bad(run: Run) -> dict[str, dict[str, Any]]:
+def bad(run: Run) -> dict[str, BadNumber]:
     """The bad numbers, by the name of the model."""
-    models = {event.get("site"): event.get("model", {}).get("name") for event in run.all("gradients")}
-    return {str(models[event.get("site")]): dict(event.raw) for event in run.all("bad-number")}
+    models = {gradients.site: gradients.model.name for gradients in run.all(Gradients)}
+    return {models[found.site]: found for found in run.all(BadNumber)}
 
 
 def test_every_kind_of_loop_catches_the_batch_in_the_act(tmp_path: Path) -> None:
@@ -231,40 +231,39 @@ def test_every_kind_of_loop_catches_the_batch_in_the_act(tmp_path: Path) -> None
     found = bad(run)
     assert set(found) == {"graph", "object", "xla", "eager"}
     for name, told in found.items():
-        (given,) = (value for key, value in told["inputs"].items() if key.startswith("x/"))
-        assert (given["inf"], given["samples"], given["features"]) == (1, [6], [5]), name
+        (given,) = (value for key, value in told.inputs.items() if key.startswith("x/"))
+        assert (given.inf, given.samples, given.features) == (1, (6,), (5,)), name
     # Counted by each optimizer, from the loop's own first step on; the recorder counts all loops' steps together.
-    assert [told["step"] for told in found.values()] == [8, 18, 28, 38]
+    assert [told.step for told in found.values()] == [8, 18, 28, 38]
 
 
 def test_an_optimizer_that_makes_its_count_inside_the_trace(tmp_path: Path) -> None:
     _, run = record(tmp_path, OLD_OPTIMIZER)
-    assert bad(run)["old"]["step"] == 8
+    assert bad(run)["old"].step == 8
 
 
 def test_a_nan_that_a_fused_relu_swallows_is_seen_and_found_in_the_data(tmp_path: Path) -> None:
     _, run = record(tmp_path, FIT.format(first=""))
-    (event,) = run.all("bad-number")
-    assert (event.get("step"), event.get("inputs")["x"]["samples"]) == (8, [6])
-    assert event.get("data")["x"] == {
-        "nan": 1, "inf": 0, "of": 2560, "samples": [230], "features": [5], "shape": [320, 8]
-    }  # fmt: skip
+    (found,) = run.all(BadNumber)
+    assert (found.step, found.inputs["x"].samples) == (8, (6,))
+    assert found.data["x"] == BadValues(nan=1, inf=0, of=2560, samples=(230,), features=(5,), shape=(320, 8))
     assert run.folder is not None
     with np.load(run.folder / "kept.npz", allow_pickle=False) as kept:
         assert np.isnan(kept["batch/x"][6, 5])
         assert all(np.isfinite(kept[name]).all() for name in kept if name.startswith("weights/"))
         assert len([name for name in kept if name.startswith("weights/")]) == 4
-    looked_at = run.all("numbers")[0].get("site")
-    site = next(event for event in run.all("gradients") if event.get("site") == looked_at)
-    assert site.get("losses")[0] | {"made_by": "Softmax", "from_logits": None} == site.get("losses")[0]
-    last = site.get("model")["layers"][-1]
-    assert (last["activation"], last["where"]["line"]) == ("softmax", line_of(FIT.format(first=""), "last"))
+    looked_at = run.all(Numbers)[0].site
+    site = next(gradients for gradients in run.all(Gradients) if gradients.site == looked_at)
+    assert (site.losses[0].made_by, site.losses[0].from_logits) == ("Softmax", None)
+    last = site.model.layers[-1]
+    assert last.where is not None
+    assert (last.activation, last.where.line) == ("softmax", line_of(FIT.format(first=""), "last"))
 
 
 def test_the_weights_that_the_bad_step_started_from_are_kept_and_none_before(tmp_path: Path) -> None:
     said, run = record(tmp_path, EXACT)
-    (event,) = run.all("bad-number")
-    assert (event.get("step"), event.get("weights_of")) == (1501, 1500)
+    (found,) = run.all(BadNumber)
+    assert (found.step, found.weights_of) == (1501, 1500)
     assert run.folder is not None
     with np.load(run.folder / "kept.npz", allow_pickle=False) as kept, np.load(tmp_path / "before.npz") as before:
         weights = [kept[name] for name in kept if name.startswith("weights/")]
@@ -277,27 +276,27 @@ def test_the_weights_that_the_bad_step_started_from_are_kept_and_none_before(tmp
 def test_a_step_that_was_traced_alone_is_compiled_inside_another_function(tmp_path: Path) -> None:
     said, run = record(tmp_path, INSIDE_XLA)
     assert "done" in said
-    assert run.all("gradients")
+    assert run.all(Gradients)
 
 
 def test_private_data_is_not_kept(tmp_path: Path) -> None:
     _, run = record(tmp_path, FIT.format(first=""), LASTSTEP_KEEP_LAST_BATCH="0")
     assert run.folder is not None
     assert [path.name for path in run.folder.iterdir() if "kept" in path.name] == []
-    assert run.all("bad-number")[0].get("kept") is False
+    assert run.all(BadNumber)[0].kept is False
 
 
 def test_healthy_numbers_are_not_bad(tmp_path: Path) -> None:
     _, run = record(tmp_path, HEALTHY)
     assert bad(run) == {}
-    looked_at = {event.get("site") for event in run.all("numbers")}
-    sparse = [event for event in run.all("gradients") if "embedding" in str(event.get("variables"))]
-    assert looked_at & {event.get("site") for event in sparse}
+    looked_at = {numbers.site for numbers in run.all(Numbers)}
+    sparse = [each for each in run.all(Gradients) if any("embedding" in variable.name for variable in each.variables)]
+    assert looked_at & {gradients.site for gradients in sparse}
 
 
 def test_what_is_saved_holds_nothing_of_ours(tmp_path: Path) -> None:
     said, run = record(tmp_path, SAVED)
-    assert run.all("numbers")
+    assert run.all(Numbers)
     assert not [name for name in said["module"]["names"] if "laststep" in name]
     (tmp_path / "bare").mkdir()
     bare, _ = record(tmp_path / "bare", SAVED, recorded=False)
@@ -306,11 +305,13 @@ def test_what_is_saved_holds_nothing_of_ours(tmp_path: Path) -> None:
 
 def test_a_number_that_the_trace_froze_and_targets_that_were_broadcast(tmp_path: Path) -> None:
     _, run = record(tmp_path, FROZEN)
-    (stale,) = run.all("stale")
-    assert (stale.get("name"), stale.get("line"), stale.get("before")) == ("rate", line_of(FROZEN, "frozen"), 0.1)
-    met = run.all("gradients")[-1].get("broadcast")
-    assert (met["op"], met["shapes"], met["out"]) == ("Sub", [[64], [64, 1]], [64, 64])
-    assert met["where"]["line"] == line_of(FROZEN, "broadcast")
+    (stale,) = run.all(StaleValue)
+    assert (stale.name, stale.line, stale.before) == ("rate", line_of(FROZEN, "frozen"), 0.1)
+    met = run.all(Gradients)[-1].broadcast
+    assert met is not None
+    assert (met.op, met.shapes, met.out) == ("Sub", ((64,), (64, 1)), (64, 64))
+    assert met.where is not None
+    assert met.where.line == line_of(FROZEN, "broadcast")
 
 
 REMOVED = """

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from laststep.record.event import Event
+from laststep.record.events.training import ProfileState
 from laststep.record.journal import read_journal
 from laststep.recorder import guard, patch, state
 from laststep.recorder.probes import profiler
@@ -62,8 +62,14 @@ def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> state.Recorder:
 
 
 @pytest.fixture
-def events(recorder: state.Recorder, tmp_path: Path) -> Callable[[], list[Event]]:
-    return lambda: [event for path in tmp_path.glob("recorder.*") for event in read_journal(path)]
+def events(recorder: state.Recorder, tmp_path: Path) -> Callable[[], list[ProfileState]]:
+    def read() -> list[ProfileState]:
+        found = [event for path in tmp_path.glob("recorder.*") for event in read_journal(path)]
+        states = [event for event in found if isinstance(event, ProfileState)]
+        assert states == found, "nothing else was written"
+        return states
+
+    return read
 
 
 def test_nothing_where_nobody_asked(tmp_path, monkeypatch):
@@ -80,9 +86,9 @@ def test_the_steps_that_were_asked_for(sessions, recorder, events):
         running.append(sessions.running)
     assert running == [0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0]
     began, done = events()
-    assert (began.get("state"), began.get("after")) == ("began", 3)
-    assert (done.get("state"), [row[0] for row in done.get("steps")]) == ("done", [4, 5, 6, 7, 8])
-    assert all(begin < end for _, begin, end in done.get("steps"))
+    assert (began.state, began.after) == ("began", 3)
+    assert (done.state, [row[0] for row in done.steps]) == ("done", [4, 5, 6, 7, 8])
+    assert all(begin < end for _, begin, end in done.steps)
     assert sessions.ProfilerSession.__name__ == "ProfilerSession"
     assert not hasattr(sessions.ProfilerSession, "__wrapped__"), "what stood there is back"
 
@@ -93,8 +99,8 @@ def test_one_of_the_program_s_own_ends_ours(sessions, recorder, events):
     own = sessions.ProfilerSession()
     own.start("logs", {})
     assert sessions.running == 1
-    assert events()[-1].get("because") == "the program began a profile itself"
-    assert [row[0] for row in events()[-1].get("steps")] == [4, 5]
+    assert events()[-1].because == "the program began a profile itself"
+    assert [row[0] for row in events()[-1].steps] == [4, 5]
     for _ in range(9):
         recorder.hand_step()
     assert len(events()) == 2
@@ -125,7 +131,7 @@ def test_a_trace_that_can_t_be_written_is_lost_and_said(sessions, recorder, even
     sessions.trouble = "export"
     for _ in range(12):
         recorder.hand_step()
-    assert (events()[-1].get("state"), events()[-1].get("because")) == ("lost", "OSError: no space left")
+    assert (events()[-1].state, events()[-1].because) == ("lost", "OSError: no space left")
 
 
 def test_steps_that_are_told_from_several_threads(sessions, recorder, events):
@@ -135,4 +141,4 @@ def test_steps_that_are_told_from_several_threads(sessions, recorder, events):
     for thread in threads:
         thread.join()
     assert sessions.running == 0
-    assert [event.get("state") for event in events()] == ["began", "done"]
+    assert [event.state for event in events()] == ["began", "done"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
+from laststep.record.events.numbers import Numbers
+from laststep.record.journal import read_recorders
 from laststep.recorder import slices, state
 from laststep.recorder.numbers import reader as module
 from laststep.recorder.numbers.gradient_site import GradientSite
@@ -68,10 +69,8 @@ def answer(loss: float = 1.0, count: int = 0, size: int = 4) -> Answer:
     return Answer(not np.isfinite(loss), loss, count, {0: 0.5}, {}, batch)
 
 
-def numbers(folder: Path) -> list[Any]:
-    from laststep.record.journal import read_recorders
-
-    return [event.raw["step"] for event in read_recorders(folder) if event.kind == "numbers"]
+def numbers(folder: Path) -> list[int]:
+    return [event.step for event in read_recorders(folder) if isinstance(event, Numbers)]
 
 
 def test_a_budget_is_spent_at_once_and_comes_back_slowly(clock: Clock) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from laststep.record.event import Event
+from laststep.record.events.training import Trace
 from tests.recorder.real import line_of, record
 
 pytestmark = pytest.mark.slow
@@ -94,27 +94,27 @@ for _ in range(2):
 """
 
 
+Told = tuple[dict[str, Any], list[Trace]]
+
+
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], list[Event]]:
+def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     said, run = record(tmp_path_factory.mktemp("traces"), CODE)
-    return said, run.all("trace")
+    return said, run.all(Trace)
 
 
-def of(told: tuple[dict[str, Any], list[Event]], name: str) -> list[Event]:
-    return [event for event in told[1] if event.get("name") == name]
+def of(told: Told, name: str) -> list[Trace]:
+    return [trace for trace in told[1] if trace.name == name]
 
 
-def changed(told: tuple[dict[str, Any], list[Event]], name: str) -> list[list[list[str]]]:
-    return [event.get("changed") for event in of(told, name)]
-
-
-Told = tuple[dict[str, Any], list[Event]]
+def changed(told: Told, name: str) -> list[tuple[tuple[str, str, str], ...]]:
+    return [trace.changed for trace in of(told, name)]
 
 
 def test_a_python_number(told: Told) -> None:
     first, second, third = changed(told, "by_int")
-    assert first == []
-    assert second == [["rate", "Literal[1]", "Literal[2]"]]
+    assert first == ()
+    assert second == (("rate", "Literal[1]", "Literal[2]"),)
     assert third[0][0] == "rate"
     assert third[0][2] == "Literal[3]"
     assert len(third) == 1
@@ -143,21 +143,20 @@ def test_the_keys_of_a_dictionary(told: Told) -> None:
 
 
 def test_a_flag(told: Told) -> None:
-    assert changed(told, "by_flag")[1] == [["training", "Literal[False]", "Literal[True]"]]
+    assert changed(told, "by_flag")[1] == (("training", "Literal[False]", "Literal[True]"),)
 
 
 def test_a_function_made_anew_is_one_function(told: Told) -> None:
-    events = of(told, "anew")
-    assert [event.get("number") for event in events] == [1, 2, 3]
-    assert [event.get("changed") for event in events] == [[], [], []]
+    assert [trace.number for trace in of(told, "anew")] == [1, 2, 3]
+    assert changed(told, "anew") == [(), (), ()]
 
 
 def test_a_method_once_for_each_object(told: Told) -> None:
-    assert [event.get("number") for event in of(told, "method")] == [1, 2]
+    assert [trace.number for trace in of(told, "method")] == [1, 2]
 
 
 def test_nested_ones_are_counted_once(told: Told) -> None:
-    assert [event.get("number") for event in of(told, "outer")] == [1]
+    assert [trace.number for trace in of(told, "outer")] == [1]
     assert of(told, "inner") == [], "what was traced inside another is part of that"
 
 
@@ -175,9 +174,11 @@ def test_calls_without_a_trace_are_none(told: Told) -> None:
 
 
 def test_where_the_function_stands_and_who_called_it(told: Told) -> None:
-    event = of(told, "by_int")[0]
-    assert event.get("where")["line"] == line_of(CODE, "called")
-    assert event.get("where")["text"].startswith("by_int(")
-    assert event.get("function")["file"].endswith("train.py")
-    assert event.get("function")["line"] < event.get("where")["line"]
-    assert 0 < event.get("seconds") < 30
+    trace = of(told, "by_int")[0]
+    assert trace.where is not None
+    assert trace.where.line == line_of(CODE, "called")
+    assert trace.where.text.startswith("by_int(")
+    assert trace.function is not None
+    assert trace.function.file.endswith("train.py")
+    assert trace.function.line < trace.where.line
+    assert 0 < trace.seconds < 30

@@ -557,7 +557,7 @@ def test_a_rank_that_the_others_wait_for_is_named_with_its_line() -> None:
     finding = found(paced(pace(0, 14)))["straggling-rank"]
     assert "Rank 1" in finding.cause
     assert finding.where is not None
-    assert finding.where["line"] == 44
+    assert finding.where.line == 44
     assert "in 14 of 20 snapshots" in finding.evidence[0].says
 
 
