@@ -43,7 +43,7 @@ def measure(quick: bool) -> dict[str, Any]:
 def hang(asked: harness.Scenario, home: Path) -> dict[str, Any]:
     cwd = home / asked.name
     cwd.mkdir()
-    (cwd / "train.py").write_bytes(asked.path.read_bytes())
+    (cwd / "train.py").write_text(asked.source)
     environ = harness.environment(cwd, cwd / "runs") | dict(asked.env)
     command = [*LASTSTEP, "run", "--on-stall", "stop", sys.executable, "train.py"]
     pipe = subprocess.PIPE

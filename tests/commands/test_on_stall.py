@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 
 import laststep as package
+from laststep.record.event import Event
+from laststep.record.events.stacks import Stall
+from laststep.record.events.supervisor import MovingAgain, SignalReceived
 from laststep.record.run import Run
 
 pytestmark = pytest.mark.slow  # real waits of many seconds
@@ -60,8 +63,9 @@ def stuck(laststep: Cli, *words: str, **env: str) -> subprocess.CompletedProcess
     return laststep("run", *words, sys.executable, "train.py", env={**ENVIRONMENT, **env})
 
 
-def kinds(folder: Path) -> list[str]:
-    return [event.kind for event in Run.load(folder).events if event.kind in ("stall", "moving-again", "signal")]
+def kinds(folder: Path) -> list[type[Event]]:
+    asked = (Stall, MovingAgain, SignalReceived)
+    return [type(event) for event in Run.load(folder).events if isinstance(event, asked)]
 
 
 def causes(laststep: Cli) -> list[str]:
@@ -80,7 +84,7 @@ def test_stop_says_why_and_ends_it(laststep: Cli, program: str, runs_in: RunsIn)
     assert f"train.py:{LINE}" in result.stderr
     assert max(map(len, result.stderr.splitlines())) <= 80
     (folder,) = runs_in()
-    assert kinds(folder) == ["stall", "signal"]
+    assert kinds(folder) == [Stall, SignalReceived]
     why = json.loads(laststep("why", "--json", env=ENVIRONMENT).stdout)
     assert why["findings"][0]["rule"] in ("python-blocked", "deadlocked")
     assert why["findings"][0]["where"]["line"] == LINE
@@ -94,7 +98,7 @@ def test_warn_says_it_once_and_leaves_it_alone(laststep: Cli, program: str, runs
     assert result.stderr.count("no progress for") == 1
     assert "It is left alone. More: laststep why" in result.stderr
     (folder,) = runs_in()
-    assert kinds(folder) == ["stall", "moving-again"]
+    assert kinds(folder) == [Stall, MovingAgain]
     assert Run.load(folder).steps[-1].number == 42
     assert causes(laststep) == ["script-exited"], "it went on: that was not its end"
 
@@ -115,7 +119,7 @@ def test_stacks_shows_all_of_them(laststep: Cli, program: str) -> None:
 def test_quiet_says_nothing_and_still_stops_it(laststep: Cli, program: str, runs_in: RunsIn) -> None:
     result = stuck(laststep, "--quiet", "--on-stall", "stop", "--stall-after", "2")
     assert (result.returncode, result.stderr) == (-signal.SIGTERM, "")
-    assert kinds(runs_in()[0]) == ["stall", "signal"]
+    assert kinds(runs_in()[0]) == [Stall, SignalReceived]
 
 
 def test_restart_until_it_gets_through(laststep: Cli, program: str, here: Path, runs_in: RunsIn) -> None:

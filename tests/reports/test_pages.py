@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 from laststep.analysis.finding import Confidence, Diagnosis, Evidence, Finding, RuledOut
+from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.reports import json as json_report
 from laststep.reports import terminal
@@ -89,4 +90,4 @@ def test_words() -> None:
     assert format_count(1, "step") == "1 step"
     assert sparkline([1, 2, 3, 4, 5, 6, 7, 8]) == "▁▂▃▄▅▆▇█"
     assert sparkline([1, float("nan")]) == ""
-    assert format_place({"file": "/a/b/train.py", "line": 3}, "/a/b") == "train.py:3"
+    assert format_place(Place("/a/b/train.py", 3), "/a/b") == "train.py:3"

@@ -39,7 +39,7 @@ def test_the_cause_is_named(name: str) -> None:
     first = diagnosis.findings[0]
     assert first.rule == rule
     assert first.where is not None
-    assert (Path(str(first.where["file"])).name, first.where["line"]) == (file, line)
+    assert (Path(first.where.file).name, first.where.line) == (file, line)
     page = terminal.page(diagnosis)
     assert words in page.replace("\n    ", " ")
     assert max(len(text) for text in page.splitlines()) <= 80
