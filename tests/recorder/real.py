@@ -36,11 +36,7 @@ def record(folder: Path, code: str, recorded: bool = True, **env: str) -> tuple[
     if not recorded:
         return {line["name"]: line for line in printed}, Run(id="bare")
     run = Run.load(find_run(None, str(folder / ".laststep")))
-<<<<<<< HEAD
     failed = [event for event in run.all(ProbeState) if event.state in ("failed", "removed")]
-=======
-    failed = [probe for probe in run.all(ProbeState) if probe.state in ("failed", "removed")]
->>>>>>> part9
     assert failed == [], f"the guard swallowed something: {failed}"
     return {line["name"]: line for line in printed}, run
 

@@ -12,10 +12,6 @@ from typing import Any
 import pytest
 
 from laststep.record.events.numbers import BadNumber, BadValues, Gradients, Numbers
-<<<<<<< HEAD
-=======
-from laststep.record.run import Run
->>>>>>> part9
 from tests.recorder.real import record
 
 pytestmark = pytest.mark.slow
@@ -155,19 +151,19 @@ say("marks", host=marks(data), device=marks(data.apply(tf.data.experimental.pref
 
 
 @pytest.fixture(scope="module")
-def kinds(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Run]:
+def kinds(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Any]:
     return record(tmp_path_factory.mktemp("kinds"), TWO_DEVICES + KINDS)
 
 
 @pytest.mark.parametrize("name", ["plain", "jit", "executions", "mixed", "sparse", "loop", "compiled"])
-def test_nothing_of_ours_waits_for_the_device(kinds: tuple[dict[str, Any], Run], name: str) -> None:
+def test_nothing_of_ours_waits_for_the_device(kinds: tuple[dict[str, Any], Any], name: str) -> None:
     said, _ = kinds
     assert said[name]["ours"], "no sentinel was inserted"
     assert all(said[name]["ours"])
     assert said[name]["waits"] == []
 
 
-def test_no_branch_at_all_under_xla(kinds: tuple[dict[str, Any], Run]) -> None:
+def test_no_branch_at_all_under_xla(kinds: tuple[dict[str, Any], Any]) -> None:
     said, _ = kinds
     assert set(said["jit"]["branches"]) == {0}
     assert set(said["compiled"]["branches"]) == {0}
@@ -178,36 +174,22 @@ def test_a_branch_on_the_devices_own_values_would_be_found(tmp_path: Path) -> No
     assert any("cond" in name for name in said["old"]["waits"])
 
 
-def test_numbers_are_measured_there_all_the_same(kinds: tuple[dict[str, Any], Run]) -> None:
+def test_numbers_are_measured_there_all_the_same(kinds: tuple[dict[str, Any], Any]) -> None:
     _, run = kinds
-<<<<<<< HEAD
     names = {event.site: event.model.name for event in run.all(Gradients)}
     measured = {names[event.site] for event in run.all(Numbers)}
-=======
-    names = {site.site: site.model.name for site in run.all(Gradients)}
-    measured = {names[numbers.site] for numbers in run.all(Numbers)}
->>>>>>> part9
     assert {"plain", "jit", "mixed", "sparse"} <= measured
     assert run.all(BadNumber) == []
 
 
 def test_the_first_bad_step_is_known_and_under_xla_its_batch(tmp_path: Path) -> None:
     _, run = record(tmp_path, TWO_DEVICES + BAD)
-<<<<<<< HEAD
     names = {event.site: event.model.name for event in run.all(Gradients)}
     found = {names[event.site]: event for event in run.all(BadNumber)}
     assert found["plain"].step == 61
     assert found["jit"].step == 100 + 61
     assert found["jit"].inputs["x"] == BadValues(nan=1, inf=0, of=256, samples=(5,), features=(3,), shape=(32, 8))
     assert found["plain"].inputs == {}, "the batch is not kept there"
-=======
-    names = {site.site: site.model.name for site in run.all(Gradients)}
-    found = {names[bad.site]: bad for bad in run.all(BadNumber)}
-    assert found["plain"].step == 61
-    assert found["jit"].step == 100 + 61
-    assert found["jit"].inputs["x"] == BadValues(nan=1, inf=0, of=256, samples=(5,), features=(3,), shape=(32, 8))
-    assert found["plain"].inputs == {}, "not kept there: nothing is said about it"
->>>>>>> part9
 
 
 def test_a_batch_that_lies_on_the_device_already_is_not_waited_for(tmp_path: Path) -> None:

@@ -34,11 +34,7 @@ def record(folder: Path, code: str) -> tuple[subprocess.CompletedProcess[str], R
     )  # fmt: skip
     home = find_run(None, str(folder / ".laststep"))
     run = Run.load(home)
-<<<<<<< HEAD
     failed = [event for event in run.all(ProbeState) if event.state in ("failed", "removed")]
-=======
-    failed = [probe for probe in run.all(ProbeState) if probe.state in ("failed", "removed")]
->>>>>>> part9
     assert failed == [], "the guard swallowed something"
     return ended, run, Follower(home).read()
 
@@ -157,11 +153,7 @@ print(threads())
     home = find_run(None, str(tmp_path / ".laststep"))
     assert ended.stdout == "['laststep-beat']\n"
     assert Follower(home).read().beat is not None
-<<<<<<< HEAD
     (failed, *_) = [event for event in Run.load(home).all(ProbeState) if event.name == "__main__"]
-=======
-    (failed, *_) = [probe for probe in Run.load(home).all(ProbeState) if probe.name == "__main__"]
->>>>>>> part9
     assert "ZeroDivisionError" in failed.because
 
 

@@ -26,11 +26,7 @@ def record(folder: Path, code: str) -> tuple[subprocess.CompletedProcess[str], R
         timeout=60,
     )
     run = Run.load(find_run(None, str(folder / ".laststep")))
-<<<<<<< HEAD
     failed = [event for event in run.all(ProbeState) if event.state in ("failed", "removed")]
-=======
-    failed = [probe for probe in run.all(ProbeState) if probe.state in ("failed", "removed")]
->>>>>>> part9
     assert failed == [], "the guard swallowed something"
     return ended, run
 
@@ -116,11 +112,7 @@ def test_warnings_are_kept_and_shown_as_before(tmp_path: Path) -> None:
     ended, run = record(tmp_path, code)
     bare = subprocess.run([sys.executable, "train.py"], capture_output=True, text=True, cwd=tmp_path)
     assert (ended.stdout, ended.stderr) == (bare.stdout, bare.stderr)
-<<<<<<< HEAD
     assert [event.message for event in run.all(WarningShown)] == ["careful"]
-=======
-    assert [warning.message for warning in run.all(WarningShown)] == ["careful"]
->>>>>>> part9
 
 
 def test_an_own_faulthandler_keeps_its_place(tmp_path: Path) -> None:

@@ -221,34 +221,20 @@ say("done")
 
 
 def bad(run: Run) -> dict[str, BadNumber]:
-<<<<<<< HEAD
     """The first bad step of each model, by its name."""
     models = {event.site: event.model.name for event in run.all(Gradients)}
     return {models[event.site]: event for event in run.all(BadNumber)}
-=======
-    """The bad numbers, by the name of the model."""
-    models = {gradients.site: gradients.model.name for gradients in run.all(Gradients)}
-    return {models[found.site]: found for found in run.all(BadNumber)}
->>>>>>> part9
 
 
 def test_every_kind_of_loop_catches_the_batch_in_the_act(tmp_path: Path) -> None:
     _, run = record(tmp_path, LOOPS)
     found = bad(run)
     assert set(found) == {"graph", "object", "xla", "eager"}
-<<<<<<< HEAD
     for name, event in found.items():
         (values,) = (values for role, values in event.inputs.items() if role.startswith("x/"))
         assert (values.inf, values.samples, values.features) == (1, (6,), (5,)), name
     # Counted by each optimizer, from the first step of its loop; the recorder counts the steps of all loops together.
     assert [event.step for event in found.values()] == [8, 18, 28, 38]
-=======
-    for name, told in found.items():
-        (given,) = (value for key, value in told.inputs.items() if key.startswith("x/"))
-        assert (given.inf, given.samples, given.features) == (1, (6,), (5,)), name
-    # Counted by each optimizer, from the loop's own first step on; the recorder counts all loops' steps together.
-    assert [told.step for told in found.values()] == [8, 18, 28, 38]
->>>>>>> part9
 
 
 def test_an_optimizer_that_makes_its_count_inside_the_trace(tmp_path: Path) -> None:
@@ -258,27 +244,16 @@ def test_an_optimizer_that_makes_its_count_inside_the_trace(tmp_path: Path) -> N
 
 def test_a_nan_that_a_fused_relu_swallows_is_seen_and_found_in_the_data(tmp_path: Path) -> None:
     _, run = record(tmp_path, FIT.format(first=""))
-<<<<<<< HEAD
     (event,) = run.all(BadNumber)
     assert (event.step, event.inputs["x"].samples) == (8, (6,))
     assert event.data["x"] == BadValues(nan=1, inf=0, of=2560, samples=(230,), features=(5,), shape=(320, 8))
-=======
-    (found,) = run.all(BadNumber)
-    assert (found.step, found.inputs["x"].samples) == (8, (6,))
-    assert found.data["x"] == BadValues(nan=1, inf=0, of=2560, samples=(230,), features=(5,), shape=(320, 8))
->>>>>>> part9
     assert run.folder is not None
     with np.load(run.folder / "kept.npz", allow_pickle=False) as kept:
         assert np.isnan(kept["batch/x"][6, 5])
         assert all(np.isfinite(kept[name]).all() for name in kept if name.startswith("weights/"))
         assert len([name for name in kept if name.startswith("weights/")]) == 4
-<<<<<<< HEAD
     measured = run.all(Numbers)[0].site
     site = next(event for event in run.all(Gradients) if event.site == measured)
-=======
-    looked_at = run.all(Numbers)[0].site
-    site = next(gradients for gradients in run.all(Gradients) if gradients.site == looked_at)
->>>>>>> part9
     assert (site.losses[0].made_by, site.losses[0].from_logits) == ("Softmax", None)
     last = site.model.layers[-1]
     assert last.where is not None
@@ -287,13 +262,8 @@ def test_a_nan_that_a_fused_relu_swallows_is_seen_and_found_in_the_data(tmp_path
 
 def test_the_weights_that_the_bad_step_started_from_are_kept_and_none_before(tmp_path: Path) -> None:
     said, run = record(tmp_path, EXACT)
-<<<<<<< HEAD
     (event,) = run.all(BadNumber)
     assert (event.step, event.weights_of) == (1501, 1500)
-=======
-    (found,) = run.all(BadNumber)
-    assert (found.step, found.weights_of) == (1501, 1500)
->>>>>>> part9
     assert run.folder is not None
     with np.load(run.folder / "kept.npz", allow_pickle=False) as kept, np.load(tmp_path / "before.npz") as before:
         weights = [kept[name] for name in kept if name.startswith("weights/")]
@@ -319,15 +289,9 @@ def test_private_data_is_not_kept(tmp_path: Path) -> None:
 def test_healthy_numbers_are_not_bad(tmp_path: Path) -> None:
     _, run = record(tmp_path, HEALTHY)
     assert bad(run) == {}
-<<<<<<< HEAD
     measured = {event.site for event in run.all(Numbers)}
     sparse = [event for event in run.all(Gradients) if "embedding" in str(event.variables)]
     assert measured & {event.site for event in sparse}
-=======
-    looked_at = {numbers.site for numbers in run.all(Numbers)}
-    sparse = [each for each in run.all(Gradients) if any("embedding" in variable.name for variable in each.variables)]
-    assert looked_at & {gradients.site for gradients in sparse}
->>>>>>> part9
 
 
 def test_what_is_saved_holds_nothing_of_ours(tmp_path: Path) -> None:
@@ -343,19 +307,11 @@ def test_a_number_that_the_trace_froze_and_targets_that_were_broadcast(tmp_path:
     _, run = record(tmp_path, FROZEN)
     (stale,) = run.all(StaleValue)
     assert (stale.name, stale.line, stale.before) == ("rate", line_of(FROZEN, "frozen"), 0.1)
-<<<<<<< HEAD
     broadcast = run.all(Gradients)[-1].broadcast
     assert broadcast is not None
     assert broadcast.where is not None
     assert (broadcast.op, broadcast.shapes, broadcast.out) == ("Sub", ((64,), (64, 1)), (64, 64))
     assert broadcast.where.line == line_of(FROZEN, "broadcast")
-=======
-    met = run.all(Gradients)[-1].broadcast
-    assert met is not None
-    assert (met.op, met.shapes, met.out) == ("Sub", ((64,), (64, 1)), (64, 64))
-    assert met.where is not None
-    assert met.where.line == line_of(FROZEN, "broadcast")
->>>>>>> part9
 
 
 REMOVED = """

@@ -65,14 +65,8 @@ def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> state.Recorder:
 def events(recorder: state.Recorder, tmp_path: Path) -> Callable[[], list[ProfileState]]:
     def read() -> list[ProfileState]:
         found = [event for path in tmp_path.glob("recorder.*") for event in read_journal(path)]
-<<<<<<< HEAD
         assert all(isinstance(event, ProfileState) for event in found)
         return found  # type: ignore[return-value]
-=======
-        states = [event for event in found if isinstance(event, ProfileState)]
-        assert states == found, "nothing else was written"
-        return states
->>>>>>> part9
 
     return read
 

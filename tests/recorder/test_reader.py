@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from laststep.record.events.numbers import Numbers
-<<<<<<< HEAD
-=======
-from laststep.record.journal import read_recorders
->>>>>>> part9
 from laststep.recorder import slices, state
 from laststep.recorder.numbers import reader as module
 from laststep.recorder.numbers.gradient_site import GradientSite
@@ -72,13 +69,9 @@ def answer(loss: float = 1.0, count: int = 0, size: int = 4) -> Answer:
     return Answer(not np.isfinite(loss), loss, count, {0: 0.5}, {}, batch)
 
 
-<<<<<<< HEAD
 def numbers(folder: Path) -> list[Any]:
     from laststep.record.journal import read_recorders
 
-=======
-def numbers(folder: Path) -> list[int]:
->>>>>>> part9
     return [event.step for event in read_recorders(folder) if isinstance(event, Numbers)]
 
 

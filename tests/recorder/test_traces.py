@@ -94,7 +94,6 @@ for _ in range(2):
 """
 
 
-<<<<<<< HEAD
 Recorded = tuple[dict[str, Any], list[Trace]]  # what the program printed, and its traces
 
 
@@ -114,27 +113,6 @@ def changed(recorded: Recorded, name: str) -> list[tuple[tuple[str, str, str], .
 
 def test_a_python_number(recorded: Recorded) -> None:
     first, second, third = changed(recorded, "by_int")
-=======
-Told = tuple[dict[str, Any], list[Trace]]
-
-
-@pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
-    said, run = record(tmp_path_factory.mktemp("traces"), CODE)
-    return said, run.all(Trace)
-
-
-def of(told: Told, name: str) -> list[Trace]:
-    return [trace for trace in told[1] if trace.name == name]
-
-
-def changed(told: Told, name: str) -> list[tuple[tuple[str, str, str], ...]]:
-    return [trace.changed for trace in of(told, name)]
-
-
-def test_a_python_number(told: Told) -> None:
-    first, second, third = changed(told, "by_int")
->>>>>>> part9
     assert first == ()
     assert second == (("rate", "Literal[1]", "Literal[2]"),)
     assert third[0][0] == "rate"
@@ -164,7 +142,6 @@ def test_the_keys_of_a_dictionary(recorded: Recorded) -> None:
     assert "'b'" in now
 
 
-<<<<<<< HEAD
 def test_a_flag(recorded: Recorded) -> None:
     assert changed(recorded, "by_flag")[1] == (("training", "Literal[False]", "Literal[True]"),)
 
@@ -182,24 +159,6 @@ def test_a_method_once_for_each_object(recorded: Recorded) -> None:
 def test_nested_ones_are_counted_once(recorded: Recorded) -> None:
     assert [event.number for event in of(recorded, "outer")] == [1]
     assert of(recorded, "inner") == [], "what was traced inside another is part of that"
-=======
-def test_a_flag(told: Told) -> None:
-    assert changed(told, "by_flag")[1] == (("training", "Literal[False]", "Literal[True]"),)
-
-
-def test_a_function_made_anew_is_one_function(told: Told) -> None:
-    assert [trace.number for trace in of(told, "anew")] == [1, 2, 3]
-    assert changed(told, "anew") == [(), (), ()]
-
-
-def test_a_method_once_for_each_object(told: Told) -> None:
-    assert [trace.number for trace in of(told, "method")] == [1, 2]
-
-
-def test_nested_ones_are_counted_once(told: Told) -> None:
-    assert [trace.number for trace in of(told, "outer")] == [1]
-    assert of(told, "inner") == [], "what was traced inside another is part of that"
->>>>>>> part9
 
 
 def test_an_exception_passes_unchanged(recorded: Recorded) -> None:
@@ -215,7 +174,6 @@ def test_calls_without_a_trace_are_none(recorded: Recorded) -> None:
     assert len(of(recorded, "quiet")) == 1
 
 
-<<<<<<< HEAD
 def test_where_the_function_stands_and_who_called_it(recorded: Recorded) -> None:
     event = of(recorded, "by_int")[0]
     assert event.where is not None
@@ -225,14 +183,3 @@ def test_where_the_function_stands_and_who_called_it(recorded: Recorded) -> None
     assert event.function.file.endswith("train.py")
     assert event.function.line < event.where.line
     assert 0 < event.seconds < 30
-=======
-def test_where_the_function_stands_and_who_called_it(told: Told) -> None:
-    trace = of(told, "by_int")[0]
-    assert trace.where is not None
-    assert trace.where.line == line_of(CODE, "called")
-    assert trace.where.text.startswith("by_int(")
-    assert trace.function is not None
-    assert trace.function.file.endswith("train.py")
-    assert trace.function.line < trace.where.line
-    assert 0 < trace.seconds < 30
->>>>>>> part9
