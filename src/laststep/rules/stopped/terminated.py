@@ -12,6 +12,7 @@ from laststep.analysis.signals import (
     sender,
     sent_by_program,
     stopped_by_laststep,
+    unknown_sender,
     verdict,
 )
 from laststep.record.events.process import Exiting
@@ -82,7 +83,7 @@ def terminated(run: Run) -> Answer:
     if by_whom:
         evidence.append(by_whom)
     else:
-        evidence.append(Evidence("it was sent directly to the program, so its sender is not known"))
+        evidence.append(unknown_sender(run))
     if received is not None and end is not None:
         later = format_duration(max(0.0, end.time - received.time))
         evidence.append(Evidence(f"it ended {later} after the signal", (received, end)))
