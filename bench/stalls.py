@@ -28,7 +28,7 @@ from tests import harness
 
 AT_ONCE = 4  # a program that hangs leaves its core to the others
 FLOOR, TIMES, CAUSE = 10.0, 5.0, 5.0
-NOTICE = b"laststep: nothing has moved"
+NOTICE = b"laststep: no progress"
 
 
 def measure(quick: bool) -> dict[str, Any]:

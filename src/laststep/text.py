@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 ERRNO = {"ENOSPC": "no space left on the disk", "EDQUOT": "disk quota used up", "EBADF": "its file was closed"}
@@ -86,18 +86,3 @@ def sparkline(values: Iterable[float], width: int = 32) -> str:
     low, high = min(points), max(points)
     spread = (high - low) or 1.0
     return "".join(BLOCKS[min(7, int((point - low) / spread * 8))] for point in points)
-
-
-# TRANSITION: the names until all files import the ones above.
-size, span, brief, count, value, curve = (
-    format_size,
-    format_duration,
-    format_short_duration,
-    format_count,
-    format_value,
-    sparkline,
-)
-
-
-def place(where: Mapping[str, Any] | None, cwd: str | None = None) -> str:
-    return _place(str(where.get("file", "?")), where.get("line"), cwd) if where else ""

@@ -39,7 +39,7 @@ def main(*frames: dict[str, Any], **more: Any) -> dict[str, Any]:
     return thread(*frames, current=True, name="MainThread", **more)
 
 
-def look(*threads: dict[str, Any], **more: Any) -> SnapshotView:
+def snapshot(*threads: dict[str, Any], **more: Any) -> SnapshotView:
     return snapshot_view({"threads": list(threads), "seconds": 30.0, **more})
 
 
@@ -99,11 +99,11 @@ def test_a_wait_further_out_than_foreign_code_does_not_count() -> None:
     ],
 )
 def test_what_the_main_thread_is_at(frames: list[dict[str, Any]], doing: str) -> None:
-    assert look(main(*frames)).doing == doing
+    assert snapshot(main(*frames)).doing == doing
 
 
 def test_nothing_is_known_without_a_main_thread() -> None:
-    empty = look(thread(USER))
+    empty = snapshot(thread(USER))
     assert (empty.doing, empty.main.frames, empty.waits_for_data) == ("", (), False)
     assert empty.blocked.place is None
 
@@ -123,14 +123,14 @@ def test_nothing_is_known_without_a_main_thread() -> None:
     ],
 )
 def test_whether_the_step_waits_for_data(more: dict[str, Any], waits: bool) -> None:
-    assert look(main(EXECUTE, FIT, USER), **more).waits_for_data is waits
-    assert look(main(USER), **more).waits_for_data is False, "outside TensorFlow's call no step waits"
+    assert snapshot(main(EXECUTE, FIT, USER), **more).waits_for_data is waits
+    assert snapshot(main(USER), **more).waits_for_data is False, "outside TensorFlow's call no step waits"
 
 
 def test_without_a_mark_the_pipelines_python_tells() -> None:
     feeder = thread(GET, frame("/home/me/load.py", "produce"), SCRIPT_OPS)
-    assert look(main(EXECUTE, FIT, USER), feeder).waits_for_data
-    assert not look(main(EXECUTE, FIT, USER), feeder, waiting=1.0).waits_for_data, "the mark knows better"
+    assert snapshot(main(EXECUTE, FIT, USER), feeder).waits_for_data
+    assert not snapshot(main(EXECUTE, FIT, USER), feeder, waiting=1.0).waits_for_data, "the mark knows better"
 
 
 def test_the_feeders_are_the_users_lines_in_the_pipeline() -> None:
@@ -138,24 +138,24 @@ def test_the_feeders_are_the_users_lines_in_the_pipeline() -> None:
     feeder = thread(WAIT, GET, load, SCRIPT_OPS, name="Thread-3")
     other = thread(WAIT, frame("/home/me/monitor.py", "watch"), name="Thread-4")
     without = thread(SCRIPT_OPS, name="Thread-5")
-    seen = look(main(EXECUTE, FIT, USER), feeder, other, without, waiting=30.0)
+    seen = snapshot(main(EXECUTE, FIT, USER), feeder, other, without, waiting=30.0)
     assert [told.name for told in seen.feeders] == ["Thread-3"]
     assert seen.blocked.place == Place("/home/me/load.py", 12, "x()", is_users=True)
-    computing = look(main(EXECUTE, FIT, USER), feeder, waiting=1.0)
+    computing = snapshot(main(EXECUTE, FIT, USER), feeder, waiting=1.0)
     assert computing.blocked is computing.main, "who does not wait for data is not held up by the pipeline"
 
 
 def test_a_pool_behind_the_pipeline_feeds_too() -> None:
     adapter = frame(f"{SITE}/keras/src/trainers/data_adapters/py_dataset_adapter.py", "get")
     worker = thread(GET, frame("/home/me/load.py", "__getitem__", 12), name="worker")
-    assert [told.name for told in look(main(WAIT, adapter, FIT, USER), worker).feeders] == ["worker"]
-    assert look(main(EXECUTE, FIT, USER), worker).feeders == []
+    assert [told.name for told in snapshot(main(WAIT, adapter, FIT, USER), worker).feeders] == ["worker"]
+    assert snapshot(main(EXECUTE, FIT, USER), worker).feeders == []
 
 
 def test_our_own_threads_are_nobodys() -> None:
     ours = thread(USER, frame("/x/laststep/recorder/heartbeat.py", "_run"))
     through = thread(frame("/x/laststep/recorder/probes/data_wait.py", "wrapper"), USER)
-    assert [one.frames for one in look(main(USER), ours, through).others] == [frames_of(*through["frames"])]
+    assert [one.frames for one in snapshot(main(USER), ours, through).others] == [frames_of(*through["frames"])]
 
 
 def test_the_part_inside_a_callback() -> None:
@@ -172,16 +172,16 @@ def test_the_part_inside_a_callback() -> None:
 
 
 def test_idle_means_neither_processor_nor_bytes() -> None:
-    assert look(cpu=0.01, io=100).idle
-    assert not look(cpu=0.2).idle
-    assert not look(cpu=0.0, io=5_000_000).idle
+    assert snapshot(cpu=0.01, io=100).idle
+    assert not snapshot(cpu=0.2).idle
+    assert not snapshot(cpu=0.0, io=5_000_000).idle
 
 
 def test_whose_line_it_is_says_the_record() -> None:
     """A program that is an installed package: its lines are the user's where whoever saw the stack says so."""
     own = frame(f"{SITE}/mypackage/train.py", "train", 12) | {"text": "gate.wait()"}
-    assert look(main(WAIT, own)).main.place is None, "an older record does not say"
-    recorded = look(main(WAIT | {"is_users": False}, own | {"is_users": True}))
+    assert snapshot(main(WAIT, own)).main.place is None, "an older record does not say"
+    recorded = snapshot(main(WAIT | {"is_users": False}, own | {"is_users": True}))
     assert recorded.main.place == Place(own["file"], 12, "gate.wait()", is_users=True)
     assert recorded.doing == "user"
 
@@ -189,6 +189,6 @@ def test_whose_line_it_is_says_the_record() -> None:
 def test_the_lines_of_several_snapshots_the_most_frequent_first() -> None:
     here, there = Place("/home/me/a.py", 1, "f()"), Place("/home/me/a.py", 2, "g()")
     lines = count_places([there, here, None, here, Place("/home/me/a.py", 1, "f()")])
-    assert [(line.line, line.text, line.looks) for line in lines] == [(1, "f()", 3), (2, "g()", 1)]
+    assert [(line.line, line.text, line.snapshots) for line in lines] == [(1, "f()", 3), (2, "g()", 1)]
     assert most_seen(lines) == here
     assert most_seen(()) is None

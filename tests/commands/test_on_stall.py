@@ -75,7 +75,7 @@ def test_stop_says_why_and_ends_it(laststep: Cli, program: str, runs_in: RunsIn)
     assert time.monotonic() - began < 30
     assert result.returncode == -signal.SIGTERM
     assert result.stdout == "again None None\n"
-    assert "laststep: nothing has moved for" in result.stderr
+    assert "laststep: no progress for" in result.stderr
     assert "It is being stopped (--on-stall stop)." in result.stderr
     assert f"train.py:{LINE}" in result.stderr
     assert max(map(len, result.stderr.splitlines())) <= 80
@@ -91,7 +91,7 @@ def test_warn_says_it_once_and_leaves_it_alone(laststep: Cli, program: str, runs
     result = stuck(laststep, "--stall-after", "2", STUCK_FOR="6", LEAVE="3", THEN="30")
     assert result.returncode == 3
     assert result.stdout == "again None None\ndone\n"
-    assert result.stderr.count("nothing has moved for") == 1
+    assert result.stderr.count("no progress for") == 1
     assert "It is left alone. More: laststep why" in result.stderr
     (folder,) = runs_in()
     assert kinds(folder) == ["stall", "moving-again"]
@@ -123,7 +123,7 @@ def test_restart_until_it_gets_through(laststep: Cli, program: str, here: Path, 
     assert result.returncode == 5
     assert (here / "starts").read_text() == "xx"
     assert result.stdout == "again None None\nagain None None\ndone\n", "the program is told nothing of it"
-    assert "It is being stopped and started again" in result.stderr
+    assert "It is being stopped and restarted" in result.stderr
     first, second = (Run.load(folder) for folder in runs_in())
     assert (first.previous, second.previous) == (None, first.id)
     assert first.signal == "SIGTERM"

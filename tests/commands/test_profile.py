@@ -192,7 +192,7 @@ def test_a_run_that_ends_in_the_middle_says_with_how_many_steps(profiled):
     told = profiled(SHORT)
     assert told["stdout"] == ["all 15 steps"]
     assert told["steps"]["last"] == 15
-    assert any("5 of the 20 steps: the program ended" in note for note in told["notes"])
+    assert any("5 of 20 steps: the program ended" in note for note in told["notes"])
 
 
 @pytest.mark.slow

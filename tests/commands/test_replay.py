@@ -77,7 +77,7 @@ def test_a_layer_that_divides_by_zero(replayed: Replayed, jit: bool) -> None:
     origin = told["replayed"]["origin"]
     assert (told["status"], origin["operation"], origin["layer"]) == (0, "RealDiv", "my_ratio")
     assert (origin["where"]["line"], origin["samples"]) == (line_of(code), [6])
-    assert "RealDiv in my_ratio gave 8 NaN" in told["page"]
+    assert "RealDiv in my_ratio produced 8 NaN" in told["page"]
     assert "sample 6 of the 32 in the batch" in told["page"]
 
 
@@ -92,7 +92,7 @@ def test_what_came_in_the_data_is_said_before_the_model(replayed: Replayed) -> N
     told = replayed(DATA)
     assert told["replayed"]["inputs"]["x"]["samples"] == [6]
     assert told["replayed"]["origin"] is None
-    assert "x holds 1 NaN" in told["page"]
+    assert "x contains 1 NaN" in told["page"]
 
 
 def test_a_run_without_a_bad_step_has_nothing_to_replay(laststep: Any, one_line: Any) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from laststep.supervisor.command import recorded_environment
 
-TELL = "import json; from laststep.recorder import state; print(json.dumps(state.current.asked))"
+TELL = "import json; from laststep.recorder import state; print(json.dumps(state.current.options))"
 TELL_AFTER_EXEC = f"import os, sys; os.execv(sys.executable, [sys.executable, '-c', {TELL!r}])"
 ASKED = {"replay": "/runs/lr=0.1;batch=32;/训练 {}/'\"\n/kept.npz", "seconds": "120.0", "raw": "\udcff"}
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Diagnosis, Evidence, Finding, RuledOut
 from laststep.record.run import Run
 from laststep.reports import json as json_report
 from laststep.reports import terminal
 from laststep.rules.diagnose import diagnose
+from laststep.text import format_count, format_duration, format_place, format_size, sparkline
 from tests.written import written
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2Jvery " + "long " * 60 + "\x00\x9b31m"
@@ -82,11 +82,11 @@ def test_json_is_strict_even_with_nan() -> None:
 
 
 def test_words() -> None:
-    assert words.size(1_500_000) == "2 MB"
-    assert words.span(0.05) == "0.05 s"
-    assert words.span(3725) == "62 min"
-    assert words.span(3600 * 50) == "2 days 2 h"
-    assert words.count(1, "step") == "1 step"
-    assert words.curve([1, 2, 3, 4, 5, 6, 7, 8]) == "▁▂▃▄▅▆▇█"
-    assert words.curve([1, float("nan")]) == ""
-    assert words.place({"file": "/a/b/train.py", "line": 3}, "/a/b") == "train.py:3"
+    assert format_size(1_500_000) == "2 MB"
+    assert format_duration(0.05) == "0.05 s"
+    assert format_duration(3725) == "62 min"
+    assert format_duration(3600 * 50) == "2 days 2 h"
+    assert format_count(1, "step") == "1 step"
+    assert sparkline([1, 2, 3, 4, 5, 6, 7, 8]) == "▁▂▃▄▅▆▇█"
+    assert sparkline([1, float("nan")]) == ""
+    assert format_place({"file": "/a/b/train.py", "line": 3}, "/a/b") == "train.py:3"

@@ -70,7 +70,7 @@ class Watched:
 
     @property
     def asked(self) -> int:
-        return self.steps.asked()
+        return self.steps.requested()
 
     def written(self, kind: type[E]) -> list[E]:
         return [event for event in read_journal(self.folder / "supervisor.jsonl") if isinstance(event, kind)]

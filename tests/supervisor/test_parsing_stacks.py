@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from laststep.record.events.shared import Frame, users_line
 from laststep.record.place import Place
-from laststep.supervisor.stacks import MOST_FRAMES, MOST_THREADS, package_of, parse_dump, parse_threads
+from laststep.supervisor.stacks import MAX_FRAMES, MAX_THREADS, package_of, parse_dump, parse_threads
 
 TEXT = """Thread 0x00007f1 (most recent call first):
   File "/usr/lib/python3.11/threading.py", line 320 in wait
@@ -56,7 +56,7 @@ def test_frames_before_any_thread_belong_to_nobody() -> None:
 
 def test_only_so_many_threads_are_kept() -> None:
     text = "".join(f'Thread 0x{i:x} (most recent call first):\n  File "a.py", line 1 in f\n' for i in range(500))
-    assert len(parse_threads(text)) == MOST_THREADS
+    assert len(parse_threads(text)) == MAX_THREADS
 
 
 @given(cut=st.integers(0, len(TEXT)))
@@ -137,9 +137,9 @@ def test_a_module_that_is_a_package_by_itself() -> None:
 
 
 def test_a_stack_that_is_cut_still_tells_by_its_outermost_frame() -> None:
-    deep = ((REQUEST,) * (2 * MOST_FRAMES), (TRAIN, MODULE))
+    deep = ((REQUEST,) * (2 * MAX_FRAMES), (TRAIN, MODULE))
     (thread,) = parse_dump(by_py_spy((*deep[0], *deep[1])), pid=1)
-    assert len(thread.frames) == MOST_FRAMES
+    assert len(thread.frames) == MAX_FRAMES
     (deeper,) = parse_dump(by_py_spy((TRAIN, *deep[0], MODULE)), pid=1)
     assert deeper.frames[0].is_users
 

@@ -156,7 +156,7 @@ def test_a_py_spy_that_fails_says_why(
     fake.write_text(f"#!/bin/sh\n{script.replace('sleep', 'exec sleep')}\n")
     fake.chmod(0o755)
     monkeypatch.setattr(stacks, "spy", lambda: str(fake))
-    monkeypatch.setattr(stacks, "MOST_SECONDS", 0.5)
+    monkeypatch.setattr(stacks, "MAX_PY_SPY_SECONDS", 0.5)
     assert by_spy(os.getpid()) == ((), because)
 
 

@@ -1,4 +1,4 @@
-"""When a run counts as stuck: phases, patience, the loop it must stand in; made-up looks and a real process."""
+"""When a run counts as stuck: phases, patience, the loop it must be in; made-up snapshots and a real process."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from laststep.record.place import Place
 from laststep.record.steps import PHASES, Beat, Now, StepWriter
 from laststep.supervisor import stall as module
 from laststep.supervisor.stall import (
-    BUSY_FLOOR,
-    FLOOR,
-    FROZEN_FLOOR,
-    LOOK_EVERY,
+    MIN_BUSY_STALL_SECONDS,
+    MIN_FROZEN_STALL_SECONDS,
+    MIN_STALL_SECONDS,
+    SNAPSHOT_EVERY,
     StallWatcher,
     Use,
     _next,
@@ -45,8 +45,8 @@ from tests.supervisor.stuck import (
     WAIT,
     frame,
     frames_of,
-    look,
     main,
+    snapshot,
     snapshot_view,
     thread,
 )
@@ -116,7 +116,7 @@ done()
         (8, 8, False),  # in no loop of this function
     ],
 )
-def test_whether_it_still_stands_in_the_loop(tmp_path: Path, line: int, at: int, stands: bool) -> None:
+def test_whether_it_is_still_in_the_loop(tmp_path: Path, line: int, at: int, stands: bool) -> None:
     (tmp_path / "train.py").write_text(LOOP)
     file = str(tmp_path / "train.py")
     frames = frames_of({"file": f"{sys.prefix}/x.py", "line": 6}, {"file": file, "line": at})
@@ -137,13 +137,13 @@ def test_a_loop_nobody_can_read_is_none(tmp_path: Path, content: bytes) -> None:
         (8.0, None, 20.0),
         (20.0, None, 30.0),
         (25.0, None, 30.0),
-        (121.0, None, 121.0 + LOOK_EVERY),
+        (121.0, None, 121.0 + SNAPSHOT_EVERY),
         (8.0, 12.0, 12.0),  # not later than it would be stuck
         (8.0, 90.0, 20.0),
         (30.0, 20.0, 60.0),  # over already
     ],
 )
-def test_when_to_look_again(seconds: float, patience: float | None, then: float) -> None:
+def test_when_to_take_the_next_snapshot(seconds: float, patience: float | None, then: float) -> None:
     assert _next(seconds, patience) == then
 
 
@@ -169,8 +169,8 @@ Make = Callable[..., StallWatcher]
 def stalls(folder: Path, journal: JournalWriter) -> Make:
     def make(pid: int = 0, **settings: Any) -> StallWatcher:
         own = pid or os.getpid()
-        tell = settings.pop("tell", lambda: None)
-        return StallWatcher(own, folder, journal, lambda: [own], lambda: [], tell, **settings)
+        on_stall = settings.pop("on_stall", lambda: None)
+        return StallWatcher(own, folder, journal, lambda: [own], lambda: [], on_stall, **settings)
 
     return make
 
@@ -185,59 +185,61 @@ def patience(made: StallWatcher, key: str, told: dict[str, Any], normal: float |
 
 
 def test_an_idle_step_is_given_four_times_its_longest(stalls: Make) -> None:
-    idle = look(main(*IN_STEP, call="futex"))
-    assert patience(stalls(), "step", idle, 0.5) == FLOOR
+    idle = snapshot(main(*IN_STEP, call="futex"))
+    assert patience(stalls(), "step", idle, 0.5) == MIN_STALL_SECONDS
     assert patience(stalls(), "step", idle, 10.0) == 40.0
 
 
 def test_the_first_time_depends_on_what_it_is_in(stalls: Make) -> None:
-    assert patience(stalls(), "first step", look(main(*IN_STEP, call="futex"))) == FLOOR
-    assert patience(stalls(), "first step", look(main(FIT, TRAIN, call="recv"))) == 20.0
-    assert patience(stalls(), "first step", look(main(FIT, TRAIN, call="sleep"))) == 30.0
-    assert patience(stalls(), "first step", look(main(FIT, TRAIN, call="sleep", wakes=1000.0))) == FLOOR
+    assert patience(stalls(), "first step", snapshot(main(*IN_STEP, call="futex"))) == MIN_STALL_SECONDS
+    assert patience(stalls(), "first step", snapshot(main(FIT, TRAIN, call="recv"))) == 20.0
+    assert patience(stalls(), "first step", snapshot(main(FIT, TRAIN, call="sleep"))) == 30.0
+    assert patience(stalls(), "first step", snapshot(main(FIT, TRAIN, call="sleep", wakes=1000.0))) == MIN_STALL_SECONDS
     ours = thread(TRAIN, frame("/x/laststep/recorder/heartbeat.py", "_run"), call="sleep")
-    assert patience(stalls(), "first step", look(main(*IN_STEP, call="futex"), ours)) == FLOOR
+    assert patience(stalls(), "first step", snapshot(main(*IN_STEP, call="futex"), ours)) == MIN_STALL_SECONDS
 
 
 def test_who_computes_is_given_more(stalls: Make) -> None:
-    busy = look(main(FIT, TRAIN), cpu=1.0)
-    assert patience(stalls(), "step", busy, 0.5) == BUSY_FLOOR
-    assert patience(stalls(), "step", busy | {"beat_age": 9.0}, 0.5) == FROZEN_FLOOR
+    busy = snapshot(main(FIT, TRAIN), cpu=1.0)
+    assert patience(stalls(), "step", busy, 0.5) == MIN_BUSY_STALL_SECONDS
+    assert patience(stalls(), "step", busy | {"beat_age": 9.0}, 0.5) == MIN_FROZEN_STALL_SECONDS
     assert patience(stalls(), "step", busy | {"moves": True}, 0.5) is None
     assert patience(stalls(), "step", busy) is None, "the first time nobody knows"
-    assert patience(stalls(), "step", look(main(*IN_STEP, call="futex"), cpu=1.0), 0.5) is None
-    assert patience(stalls(), "step", look(main(FIT, TRAIN), io=10**8), 0.5) == BUSY_FLOOR
+    assert patience(stalls(), "step", snapshot(main(*IN_STEP, call="futex"), cpu=1.0), 0.5) is None
+    assert patience(stalls(), "step", snapshot(main(FIT, TRAIN), io=10**8), 0.5) == MIN_BUSY_STALL_SECONDS
 
 
 def test_who_cannot_be_seen_or_asks_somebody_is_not_stuck(stalls: Make) -> None:
     for made in (stalls(), stalls(after=1.0)):
-        typing = look(main(FIT, TRAIN, call="read", on="standard input"))
+        typing = snapshot(main(FIT, TRAIN, call="read", on="standard input"))
         assert patience(made, "step", typing, 0.5) is None
-        assert patience(made, "step", look(), 0.5) is None
-    assert patience(stalls(), "", look(main(TRAIN)), 0.5) is None
+        assert patience(made, "step", snapshot(), 0.5) is None
+    assert patience(stalls(), "", snapshot(main(TRAIN)), 0.5) is None
 
 
 def test_asked_for_seconds_count_alone(stalls: Make) -> None:
     for key in ("step", "loop", "", "between"):
-        assert patience(stalls(after=3.0), key, look(main(TRAIN), cpu=1.0)) == 3.0
+        assert patience(stalls(after=3.0), key, snapshot(main(TRAIN), cpu=1.0)) == 3.0
 
 
 def test_a_loop_of_its_own_must_still_be_in_it(stalls: Make, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(LOOP)
     at = {"file": str(tmp_path / "train.py"), "line": 6}
     recorder = JournalWriter(folder / "recorder.7.jsonl", "recorder")
-    assert patience(stalls(), "loop", look(main(at)), 0.5) is None, "no loop is known"
+    assert patience(stalls(), "loop", snapshot(main(at)), 0.5) is None, "no loop is known"
     recorder.write("loop", {"where": at, "stack": [at]})
     here = at | {"text": "x()"}
-    assert patience(stalls(), "loop", look(main(here, call="futex")), 0.5) == FLOOR
-    assert patience(stalls(), "loop", look(main(here)), 0.5) == 30.0, "what it is in is not known"
-    assert patience(stalls(), "loop", look(main(at | {"line": 8})), 0.5) is None
-    assert patience(stalls(), "between", look(main(here, call="open")), 0.5) == FLOOR
-    assert patience(stalls(), "between", look(main(WAIT, GET, here, call="futex")), 0.5) is None, "it waits for work"
+    assert patience(stalls(), "loop", snapshot(main(here, call="futex")), 0.5) == MIN_STALL_SECONDS
+    assert patience(stalls(), "loop", snapshot(main(here)), 0.5) == 30.0, "what it is in is not known"
+    assert patience(stalls(), "loop", snapshot(main(at | {"line": 8})), 0.5) is None
+    assert patience(stalls(), "between", snapshot(main(here, call="open")), 0.5) == MIN_STALL_SECONDS
+    assert patience(stalls(), "between", snapshot(main(WAIT, GET, here, call="futex")), 0.5) is None, (
+        "it waits for work"
+    )
     recorder.close()
 
 
-# The thread's own life, with made-up looks: no second is waited for.
+# The thread's own life, with made-up snapshots and a clock: no second is waited for.
 
 
 class Clock:
@@ -269,31 +271,31 @@ def written_events(folder: Path, kind: type[E]) -> list[E]:
 
 
 class Training:
-    """A steps file, and the look that the supervisor would have of its process."""
+    """A steps file, and the snapshot that the supervisor would take of its process."""
 
     def __init__(self, folder: Path, made: StallWatcher, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
         self.writer = StepWriter(str(folder / "steps.7"))
         self.folder, self.stalls, self.clock = folder, made, clock
-        self.step = self.number = self.looks = 0
-        self.seen = look(main(*IN_STEP, call="futex"), thread(WAIT, GET, LOAD, SCRIPT_OPS, call="futex"))
-        monkeypatch.setattr(module, "take_snapshot", self._look)
+        self.step = self.number = self.snapshots = 0
+        self.seen = snapshot(main(*IN_STEP, call="futex"), thread(WAIT, GET, LOAD, SCRIPT_OPS, call="futex"))
+        monkeypatch.setattr(module, "take_snapshot", self._take)
         monkeypatch.setattr(module, "_use", lambda pid: Use(0.0, 0.0))
 
-    def _look(self, *words: Any) -> Snapshot:
-        self.looks += 1
+    def _take(self, *words: Any) -> Snapshot:
+        self.snapshots += 1
         return snapshot_view(self.seen).snapshot
 
     def mark(self, phase: str) -> None:
         self.writer.mark(PHASES.index(phase), self.step, self.clock.now)
 
-    def moves(self, seconds: float, each: float) -> None:
+    def trains(self, seconds: float, each: float) -> None:
         """Steps that take so long each, with a poll a second."""
         until = self.clock.now + seconds
         while self.clock.now < until:
             self.step += 1
-            self.stands(each)
+            self.stalls_for(each)
 
-    def stands(self, seconds: float, waiting: float = 0.0) -> None:
+    def stalls_for(self, seconds: float, waiting: float = 0.0) -> None:
         for _ in range(max(1, round(seconds))):
             self.clock.now += seconds / max(1, round(seconds))
             self.number += 1
@@ -318,19 +320,19 @@ def training(folder: Path, stalls: Make, clock: Clock, monkeypatch: pytest.Monke
     return make
 
 
-def test_steps_that_come_are_never_looked_at(training: Callable[..., Training]) -> None:
+def test_while_steps_run_no_snapshot_is_taken(training: Callable[..., Training]) -> None:
     run = training()
-    run.moves(120, 1.0)
-    run.moves(120, 5.0)
-    assert (run.looks, run.kinds()) == (0, [])
+    run.trains(120, 1.0)
+    run.trains(120, 5.0)
+    assert (run.snapshots, run.kinds()) == (0, [])
 
 
 def test_a_step_that_does_not_come_is_stuck_and_told_once(training: Callable[..., Training]) -> None:
     told: list[float] = []
-    run = training(tell=lambda: told.append(run.clock.now))
-    run.moves(30, 1.0)
+    run = training(on_stall=lambda: told.append(run.clock.now))
+    run.trains(30, 1.0)
     began = run.clock.now
-    run.stands(60, waiting=30.0)
+    run.stalls_for(60, waiting=30.0)
     assert run.kinds() == ["stall"]
     assert told[0] - began <= 10.0
     assert len(told) == 1
@@ -344,81 +346,81 @@ def test_a_step_that_does_not_come_is_stuck_and_told_once(training: Callable[...
 
 def test_it_goes_on_and_gets_stuck_again(training: Callable[..., Training]) -> None:
     told: list[float] = []
-    run = training(tell=lambda: told.append(run.clock.now))
-    run.moves(30, 1.0)
-    run.stands(15)
-    run.moves(5, 1.0)
+    run = training(on_stall=lambda: told.append(run.clock.now))
+    run.trains(30, 1.0)
+    run.stalls_for(15)
+    run.trains(5, 1.0)
     assert run.kinds() == ["stall", "moving-again"]
     assert run.events(MovingAgain)[0].after == pytest.approx(16.0, abs=1.5)
-    run.stands(40)
+    run.stalls_for(40)
     assert run.kinds() == ["stall", "moving-again"], "16 s are normal by now"
-    run.stands(40)
+    run.stalls_for(40)
     assert run.kinds() == ["stall", "moving-again", "stall"]
     assert len(told) == 2
 
 
 def test_slow_steps_are_normal_where_they_were_so_before(training: Callable[..., Training]) -> None:
     run = training()
-    run.seen = look(main(*IN_STEP, call="futex"), thread(LOAD, SCRIPT_OPS, call="recv"))
-    run.moves(60, 12.0)
+    run.seen = snapshot(main(*IN_STEP, call="futex"), thread(LOAD, SCRIPT_OPS, call="recv"))
+    run.trains(60, 12.0)
     assert "stall" not in run.kinds(), "the first time a network is given 20 s"
-    run.stands(30)
+    run.stalls_for(30)
     assert "stall" not in run.kinds()
-    run.stands(30)
+    run.stalls_for(30)
     assert run.kinds()[-1] == "stall"
 
 
 def test_a_sleep_that_will_end_is_waited_for(training: Callable[..., Training]) -> None:
     run = training()
-    run.moves(30, 1.0)
-    run.seen = look(main(FIT, TRAIN, call="sleep", wakes=20.0))
-    run.stands(12)
+    run.trains(30, 1.0)
+    run.seen = snapshot(main(FIT, TRAIN, call="sleep", wakes=20.0))
+    run.stalls_for(12)
     assert run.kinds() == ["look"]
-    run.moves(5, 1.0)
+    run.trains(5, 1.0)
     assert "stall" not in run.kinds()
 
 
 def test_a_sleep_that_has_ended_and_nothing_moves_is_stuck(training: Callable[..., Training]) -> None:
     run = training()
-    run.moves(30, 1.0)
-    run.seen = look(main(FIT, TRAIN, call="sleep", wakes=20.0))
-    run.stands(60)
+    run.trains(30, 1.0)
+    run.seen = snapshot(main(FIT, TRAIN, call="sleep", wakes=20.0))
+    run.stalls_for(60)
     assert run.kinds() == ["look", "stall"]
 
 
 def test_a_sleep_without_end_is_stuck_at_once(training: Callable[..., Training]) -> None:
     run = training()
-    run.moves(30, 1.0)
-    run.seen = look(main(FIT, TRAIN, call="sleep", wakes=5000.0))
-    run.stands(12)
+    run.trains(30, 1.0)
+    run.seen = snapshot(main(FIT, TRAIN, call="sleep", wakes=5000.0))
+    run.stalls_for(12)
     assert run.kinds() == ["stall"]
 
 
 def starved(run: Training, monkeypatch: pytest.MonkeyPatch, part: float) -> None:
     """A thread of the program is ready to run and has no core, for this part of the time."""
-    monkeypatch.setattr(module.cores, "waits_of", lambda tree: {77: part * run.clock.now})
+    monkeypatch.setattr(module.cores, "queue_times", lambda tree: {77: part * run.clock.now})
 
 
 def test_who_gets_no_core_is_given_as_much_longer(
     training: Callable[..., Training], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = training()
-    run.moves(30, 1.0)
+    run.trains(30, 1.0)
     starved(run, monkeypatch, 0.95)
-    run.stands(60, waiting=60.0)
+    run.stalls_for(60, waiting=60.0)
     assert set(run.kinds()) == {"look"}
     assert run.events(Snapshot)[-1].lost > 40
-    assert run.looks <= 5, "a look costs processor time too"
+    assert run.snapshots <= 5, "a snapshot costs CPU time too"
 
 
 def test_who_sleeps_on_a_busy_machine_is_stuck_all_the_same(
     training: Callable[..., Training], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = training()
-    run.moves(30, 1.0)
+    run.trains(30, 1.0)
     starved(run, monkeypatch, 0.1)  # it wakes up now and then, and waits a little each time
     began = run.clock.now
-    run.stands(12, waiting=12.0)
+    run.stalls_for(12, waiting=12.0)
     assert run.kinds() == ["look", "stall"] or run.kinds() == ["stall"]
     assert run.clock.now - began <= 12.0
 
@@ -427,9 +429,9 @@ def test_asked_for_seconds_are_not_stretched(
     training: Callable[..., Training], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = training(after=5.0)
-    run.moves(30, 1.0)
+    run.trains(30, 1.0)
     starved(run, monkeypatch, 0.95)
-    run.stands(8)
+    run.stalls_for(8)
     assert run.kinds() == ["stall"]
 
 
@@ -438,25 +440,25 @@ def test_our_own_work_is_not_blamed_on_the_program(training: Callable[..., Train
     guarded = frame("/x/laststep/recorder/guard.py", "guard"), frame("/x/laststep/recorder/heartbeat.py", "_run")
     census = frame("/x/laststep/recorder/memory_census.py", "take_census")
     run = training()
-    run.moves(30, 1.0)
-    run.seen = look(main(FIT, TRAIN, call="futex"), thread(census, *guarded, holds_gil=True))
-    run.stands(40)
+    run.trains(30, 1.0)
+    run.seen = snapshot(main(FIT, TRAIN, call="futex"), thread(census, *guarded, holds_gil=True))
+    run.stalls_for(40)
     assert set(run.kinds()) == {"look"}
     assert run.events(Snapshot)[0].ours is True
-    run.seen = look(main(FIT, TRAIN, call="futex"), thread(census, *guarded))
-    run.stands(12)
+    run.seen = snapshot(main(FIT, TRAIN, call="futex"), thread(census, *guarded))
+    run.stalls_for(12)
     assert run.kinds()[-1] == "stall", "ours waits for the lock too"
 
 
-def test_one_that_computes_is_looked_at_again_and_left_alone(training: Callable[..., Training]) -> None:
+def test_one_that_computes_gets_more_snapshots_and_is_left_alone(training: Callable[..., Training]) -> None:
     run = training()
     run.mark("step")
-    run.stands(2)
-    run.seen = look(main(*IN_STEP, call="futex"), cpu=1.5)
+    run.stalls_for(2)
+    run.seen = snapshot(main(*IN_STEP, call="futex"), cpu=1.5)
     run.stalls._used = lambda: Use(1.5, 0.0)  # type: ignore[method-assign]
-    run.stands(200)
+    run.stalls_for(200)
     assert set(run.kinds()) == {"look"}
-    assert 3 <= run.looks <= 6
+    assert 3 <= run.snapshots <= 6
 
 
 def test_before_the_first_beat_nothing_is_said(training: Callable[..., Training]) -> None:
@@ -464,28 +466,28 @@ def test_before_the_first_beat_nothing_is_said(training: Callable[..., Training]
     for _ in range(100):
         run.clock.now += 1.0
         run.stalls.poll()
-    assert run.looks == 0
+    assert run.snapshots == 0
 
 
 def test_asked_for_seconds_hold_in_any_phase(training: Callable[..., Training]) -> None:
     run = training(after=3.0)
-    run.moves(30, 1.0)
+    run.trains(30, 1.0)
     run.mark("epoch-end")
-    run.stands(5)
+    run.stalls_for(5)
     assert run.kinds() == ["stall"]
 
 
-def test_looks_that_fail_do_not_end_the_watching(
+def test_polls_that_fail_do_not_end_the_watching(
     training: Callable[..., Training], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = training()
-    run.moves(10, 1.0)
-    monkeypatch.setattr(module, "EVERY", 0.01)
+    run.trains(10, 1.0)
+    monkeypatch.setattr(module, "POLL_SECONDS", 0.01)
     polls: list[int] = []
 
     def poll() -> None:
         polls.append(1)
-        raise RuntimeError("a look that fails")
+        raise RuntimeError("a poll that fails")
 
     run.stalls.poll = poll  # type: ignore[method-assign]
     run.stalls.start()
@@ -494,7 +496,7 @@ def test_looks_that_fail_do_not_end_the_watching(
     assert len(polls) > 3
 
 
-# A real process that stands in for a training: it writes steps and beats, and then stands still.
+# A real process that stands in for a training: it writes steps and heartbeats, and then hangs.
 
 STAND_IN = """
 import os, signal, sys, threading, time
@@ -517,8 +519,8 @@ threading.Thread(target=beats, name="laststep-beat", daemon=True).start()
 print("READY", flush=True)
 for turn in range(30):
     done = turn + 1
-    writer.write(done, time.time(), 0.1)
-    time.sleep(0.1)
+    writer.write(done, time.time(), 0.05)
+    time.sleep(0.05)
     if turn == 15:
         if then == "ours":
             threading.Thread(target=long_work).start()
@@ -559,9 +561,10 @@ def stand_in(folder: Path, tmp_path: Path) -> Iterator[Callable[..., subprocess.
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "EVERY", 0.2)
-    monkeypatch.setattr(module, "FLOOR", 2.0)
-    monkeypatch.setattr(module, "GRACE", 1.0)
+    monkeypatch.setattr(module, "POLL_SECONDS", 0.1)
+    monkeypatch.setattr(module, "MIN_STALL_SECONDS", 1.5)
+    monkeypatch.setattr(module, "KILL_AFTER", 0.5)
+    monkeypatch.setattr("laststep.supervisor.snapshot.SECONDS_APART", 0.3)
 
 
 StandIn = Callable[..., subprocess.Popen[bytes]]
@@ -574,17 +577,17 @@ def wait_for(condition: Callable[[], Any], seconds: float = 20.0) -> None:
         time.sleep(0.05)
 
 
-def test_a_real_process_that_stands_still(stand_in: StandIn, stalls: Make, folder: Path, hasty: None) -> None:
+def test_a_real_process_that_is_stuck(stand_in: StandIn, stalls: Make, folder: Path, hasty: None) -> None:
     process = stand_in()
     told = threading.Event()
-    made = stalls(process.pid, tell=told.set)
+    made = stalls(process.pid, on_stall=told.set)
     made.start()
     assert told.wait(20)
     made.stop()
     (stall,) = written_events(folder, Stall)
     seen = SnapshotView(stall)
     if not seen.threads:
-        pytest.skip("py-spy can't look here")
+        pytest.skip("py-spy cannot read stacks here")
     assert (stall.phase, stall.step, stall.pid) == ("loop", 16, process.pid)
     assert seen.main.place is not None
     assert (seen.main.place.line, seen.doing) == (HERE, "user")
@@ -609,9 +612,9 @@ def test_one_that_computes_for_good_is_not_stuck_at_once(
 def test_the_lock_is_held_by_ours(
     stand_in: StandIn, stalls: Make, folder: Path, hasty: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For some seconds a thread of ours lets nobody else run; before that a step took 0.1 s."""
-    monkeypatch.setattr(module, "FROZEN", 1.0)
-    monkeypatch.setattr(module, "FROZEN_FLOOR", 2.0)
+    """For some seconds a thread of ours lets nobody else run; before that a step took 0.05 s."""
+    monkeypatch.setattr(module, "MIN_FROZEN_SECONDS", 1.0)
+    monkeypatch.setattr(module, "MIN_FROZEN_STALL_SECONDS", 2.0)
     process = stand_in("ours")
     made = stalls(process.pid)
     made.start()
@@ -620,7 +623,7 @@ def test_the_lock_is_held_by_ours(
     assert written_events(folder, Stall) == []
     snapshots = written_events(folder, Snapshot)
     if not snapshots or not snapshots[0].threads:
-        pytest.skip("py-spy can't look here")
+        pytest.skip("py-spy cannot read stacks here")
     assert snapshots[0].ours is True
 
 

@@ -193,7 +193,7 @@ def test_a_snapshot_tells_a_sleep_from_a_loop_of_short_ones(start: Start) -> Non
     settled(long, "sleep")
     threads = take_snapshot(long, [long], None).threads
     if not threads:
-        pytest.skip("py-spy can't look here")
+        pytest.skip("py-spy cannot read stacks here")
     assert 40 < (threads[0].wakes or 0.0) < 50
     assert threads[0].cpu < 0.2
     for _ in range(3):
@@ -206,7 +206,7 @@ def test_a_server_of_its_own_is_no_network(start: Start) -> None:
     settled(pid, "recv")
     threads = take_snapshot(pid, [pid], None).threads
     if not threads:
-        pytest.skip("py-spy can't look here")
+        pytest.skip("py-spy cannot read stacks here")
     assert threads[0].on == "a socket of its own"
 
 

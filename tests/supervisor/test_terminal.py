@@ -436,5 +436,5 @@ def test_a_killed_supervisor_leaves_the_terminal_usable_and_the_program_running(
 def test_what_is_said_while_it_runs_has_line_endings(session: Session) -> None:
     session.prefix = [PYTHON, "-m", "laststep", "run", "--stall-after", "2"]
     at = session.start("import laststep, time\nfor i in range(20): laststep.step(); time.sleep(0.1)\ntime.sleep(60)\n")
-    said = at.wait_for(b"laststep: nothing has moved", 40) + at.quiet(1.0)
+    said = at.wait_for(b"laststep: no progress", 40) + at.quiet(1.0)
     assert said.count(b"\n") == said.count(b"\r\n") > 2

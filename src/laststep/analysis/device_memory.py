@@ -6,12 +6,12 @@ import math
 import re
 from dataclasses import dataclass
 
-from laststep import text as words
 from laststep.analysis.finding import Evidence
 from laststep.analysis.messages import Message, compiled, find_message, find_messages
 from laststep.analysis.shapes import parse_shape
 from laststep.logs.read import parsed_console
 from laststep.record.run import Run
+from laststep.text import format_size
 
 # With this much free, of what was requested and of the limit, only the blocks can have been too small.
 MIN_FREE_OF_REQUESTED = 1.5
@@ -85,11 +85,11 @@ class Shortage:
         figures = []
         if self.requested:
             tensor = f" (a tensor of shape {self.shape})" if self.shape else ""
-            figures.append(f"{words.size(self.requested)} were requested{tensor}")
+            figures.append(f"{format_size(self.requested)} were requested{tensor}")
         if self.limit:
-            figures.append(f"{words.size(self.in_use)} of {words.size(self.limit)} were in use")
+            figures.append(f"{format_size(self.in_use)} of {format_size(self.limit)} were in use")
         if self.largest_free:
-            figures.append(f"the largest free block was {words.size(self.largest_free)}")
+            figures.append(f"the largest free block was {format_size(self.largest_free)}")
         return (Evidence(", ".join(figures)),) if figures else ()
 
 

@@ -6,7 +6,7 @@ import re
 
 from laststep.analysis.finding import Answer, Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.progress import progress
-from laststep.analysis.signals import killed_with, reported, sender
+from laststep.analysis.signals import killed_with, reported, sender, unseen_end
 from laststep.record.events.process import RecorderStart, SignalSent
 from laststep.record.events.shared import users_line
 from laststep.record.events.supervisor import Fault, KernelLine, ProcessEnd
@@ -22,6 +22,9 @@ FATAL_MESSAGE = re.compile(
 
 def died_of(run: Run, number: int, name: str, what: str, remedies: tuple[Remedy, ...]) -> Answer:
     """The finding for one fatal signal, or why it is not that."""
+    unseen = unseen_end(run)
+    if unseen is not None:
+        return unseen
     if not killed_with(run, number, name):
         return no(f"{name} did not end the process")
     evidence = [reported(run, name)]

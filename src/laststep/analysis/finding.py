@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
@@ -61,6 +62,16 @@ class Finding:
     where: Place | None = None
     rule: str = ""
     symptom: str = ""
+    brief: str = ""  # as a link of the chain that led to the end; "" where the cause's first clause will do
+    follows_from: str | None = None  # the rule of the finding that this one is a consequence of
+
+    @property
+    def in_brief(self) -> str:
+        """One clause without a full stop, for the chain."""
+        clause = self.brief or re.split(r"[:;] |\. |\.$|, and |, so ", self.cause, maxsplit=1)[0].strip()
+        first, space, rest = clause.partition(" ")
+        is_name = not first[1:].islower() and len(first) > 1  # TerminateOnNaN, OSError
+        return clause if is_name else f"{first.lower()}{space}{rest}"
 
     def __post_init__(self) -> None:
         if not self.evidence:

@@ -7,9 +7,9 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from laststep import text as words
 from laststep.record.events.supervisor import Forecast
 from laststep.record.sample import Sample
+from laststep.text import format_duration, format_place, format_size
 
 FINE_BLOCKS, COARSE_BLOCKS = 8, 5  # into which a history is cut; the trend goes through the minimum of each
 MIN_BLOCK_DISTANCE = 3  # between two minima whose slope counts
@@ -193,11 +193,11 @@ def exhaustion(seconds: float, step: int | None, *details: str) -> str:
     """As in: memory runs out in about 3 min, at step ≈ 1,200 (limit 4.0 GB of the control group)."""
     at = f", at step ≈ {step:,}" if step else ""
     shown = f" ({'; '.join(details)})" if details else ""
-    return f"memory runs out in about {words.span(seconds)}{at}{shown}"
+    return f"memory runs out in about {format_duration(seconds)}{at}{shown}"
 
 
 def _limit(limit: float, whose: str) -> str:
-    return f"limit {words.size(limit)} of {whose}"
+    return f"limit {format_size(limit)} of {whose}"
 
 
 def forecast_sentence(event: Forecast, now: float | None = None) -> str:
@@ -209,5 +209,5 @@ def forecast_sentence(event: Forecast, now: float | None = None) -> str:
     said = exhaustion(left, event.step, *details) if left > 0 else "memory may run out at any moment"
     if not event.keeps:
         return said
-    where = f" ({words.place(event.where).rpartition('/')[2]})" if event.where else ""
+    where = f" ({format_place(event.where).rpartition('/')[2]})" if event.where else ""
     return f"{said}; {event.keeps}{where} keeps growing"

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from laststep import text as words
 from laststep.analysis.finding import Evidence
 from laststep.analysis.forecast import Point
 from laststep.analysis.leaks import TENSOR_CLASSES, Owner, owner_of
@@ -14,6 +13,7 @@ from laststep.record.events.training import Census, GpuAllocation
 from laststep.record.ownership import MIN_OWNER_SHARE
 from laststep.record.run import Run
 from laststep.record.sample import GpuState
+from laststep.text import format_count, format_duration, format_size
 
 Gpu = TypeVar("Gpu", GpuState, GpuAllocation)
 MAX_GPUS = 16
@@ -41,15 +41,15 @@ class GpuLeak:
     @property
     def holds(self) -> Evidence:
         owner = self.owner
-        held = f"{owner.label} ({owner.kind}) holds {words.count(owner.length, 'element')}"
-        says = f"{held} of {words.size(owner.entry_bytes)} each: {owner.percent} of the growth"
+        held = f"{owner.label} ({owner.kind}) holds {format_count(owner.length, 'element')}"
+        says = f"{held} of {format_size(owner.entry_bytes)} each: {owner.percent} of the growth"
         return Evidence(says, owner.censuses)
 
 
 def usage_evidence(gpu: int, points: Sequence[Point], per_step: float) -> Evidence:
     first, last = points[0], points[-1]
-    rise = f"from {words.size(first.value)} to {words.size(last.value)} in {words.span(last.time - first.time)}"
-    rate = f", about {words.size(per_step)} per step" if per_step else ""
+    rise = f"from {format_size(first.value)} to {format_size(last.value)} in {format_duration(last.time - first.time)}"
+    rate = f", about {format_size(per_step)} per step" if per_step else ""
     return Evidence(f"memory in use on GPU {gpu} rose {rise}{rate}", curve=tuple(point.value for point in points))
 
 

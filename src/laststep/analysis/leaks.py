@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from laststep import text as words
 from laststep.analysis.finding import Evidence, RuledOut
 from laststep.analysis.forecast import (
     Headroom,
@@ -27,8 +26,8 @@ from laststep.record.ownership import MIN_OWNER_SHARE
 from laststep.record.place import Place
 from laststep.record.run import Run, view
 from laststep.record.sample import Sample
+from laststep.text import format_count, format_duration, format_size
 
-OUT_OF_MEMORY_RULES = ("host-out-of-memory", "host-allocation-failed")  # a leak is the root cause of them
 TENSOR_CLASSES = frozenset({"EagerTensor", "ndarray", "ResourceVariable", "Variable", "Tensor", "memmap"})
 CHECKED_AT = (0.85, 0.92, 1.0)  # of the history: the rise must have been steady up to each of these times
 MAX_GARBAGE_SHARE = 0.5  # of the rise: where a garbage collection freed more, it was no leak
@@ -76,7 +75,7 @@ class Owner:
 
     @property
     def growth(self) -> Evidence:
-        added = f"{words.count(self.added, 'element')} of {words.size(self.entry_bytes)} each"
+        added = f"{format_count(self.added, 'element')} of {format_size(self.entry_bytes)} each"
         grew = f"{self.label} ({self.kind}) grew by {added} between two censuses"
         return Evidence(f"{grew}: {self.percent} of the growth", self.censuses)
 
@@ -257,10 +256,10 @@ def _graph_counts(events: Sequence[Event], since: float) -> tuple[Trace | Census
 def growth_evidence(leak: Leak) -> Evidence:
     """How much memory grew, with its curve."""
     first, last = leak.points[0], leak.points[-1]
-    rate = f"{words.size(leak.trend.slope)} per second"
+    rate = f"{format_size(leak.trend.slope)} per second"
     if leak.trend.steps_per_second:
-        rate = f"about {words.size(leak.trend.per_step)} per step"
-    rise, seconds = words.size(last.value - first.value), words.span(last.time - first.time)
+        rate = f"about {format_size(leak.trend.per_step)} per step"
+    rise, seconds = format_size(last.value - first.value), format_duration(last.time - first.time)
     return Evidence(f"memory rose steadily by {rise} in {seconds}, {rate}", curve=_evenly_spaced(leak.points))
 
 
@@ -282,7 +281,7 @@ def exhaustion_evidence(run: Run, leak: Leak) -> list[Evidence]:
     if kill is not None:
         limit = limit_of(run, kill.group)
         why = (
-            f"its control group reached its limit of {words.size(limit)}" if limit else "the machine ran out of memory"
+            f"its control group reached its limit of {format_size(limit)}" if limit else "the machine ran out of memory"
         )
         return [Evidence(f"then the kernel killed the process: {why}", tuple(run.all(ProcessEnd)[-1:]))]
     if leak.projection is None or leak.headroom is None or not run.alive:
@@ -294,7 +293,7 @@ def garbage_evidence(leak: Leak) -> list[Evidence]:
     """How little a garbage collection freed."""
     for census in leak.censuses:
         if census.freed is not None:
-            freed = words.size(census.freed)
+            freed = format_size(census.freed)
             return [Evidence(f"a garbage collection freed {freed}: the rest is still referenced", (census,))]
     return []
 
@@ -303,5 +302,5 @@ def no_leak(run: Run, leak: Leak | None, because: str) -> RuledOut:
     """With the peak of memory where there are enough samples to tell."""
     if leak is None and len(run.samples) >= MIN_SAMPLES and run.steps:
         peak = max(sample.rss for sample in run.samples)
-        return RuledOut(f"{because}; memory did not rise steadily, its peak was {words.size(peak)}")
+        return RuledOut(f"{because}; memory did not rise steadily, its peak was {format_size(peak)}")
     return RuledOut(because)

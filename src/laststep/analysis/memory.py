@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from laststep import text as words
 from laststep.analysis.finding import Evidence, Remedy
 from laststep.analysis.progress import fit_place
 from laststep.analysis.signals import killed_with
@@ -14,6 +13,7 @@ from laststep.record.events.supervisor import Aftermath, KernelLine, Launch, Lim
 from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.record.sample import MemoryGroup, Sample
+from laststep.text import format_size
 
 _VICTIM = re.compile(r"Killed process (\d+) \(([^)]*)\)")
 NEAR_LIMIT_SHARE = 0.9  # of the limit
@@ -154,8 +154,8 @@ def growth_while_training(run: Run) -> Growth | None:
 def grew(growth: Growth | None) -> list[Evidence]:
     if growth is None:
         return []
-    rise = f"from {words.size(growth.first)} to {words.size(growth.last)}"
-    return [Evidence(f"memory grew during training {rise}, about {words.size(growth.per_step)} per step")]
+    rise = f"from {format_size(growth.first)} to {format_size(growth.last)}"
+    return [Evidence(f"memory grew during training {rise}, about {format_size(growth.per_step)} per step")]
 
 
 def held_by_stages(run: Run, limit: float | None) -> list[Evidence]:
@@ -168,7 +168,7 @@ def others_with_memory(run: Run) -> str:
     large = [
         each for each in (after.largest if after else ()) if each.pid not in mine and each.rss > MIN_OTHER_PROCESS_BYTES
     ]
-    return ", ".join(f"{each.name} ({each.pid}) with {words.size(each.rss)}" for each in large)
+    return ", ".join(f"{each.name} ({each.pid}) with {format_size(each.rss)}" for each in large)
 
 
 @dataclass(frozen=True)
@@ -183,8 +183,8 @@ class BufferStage:
     def text(self) -> str:
         if self.elements is None:
             return "cache() without a file name keeps every element in memory"
-        each = words.size(self.size / self.elements)
-        return f"the {self.kind} buffer of {self.elements:,} elements, {each} each, holds {words.size(self.size)}"
+        each = format_size(self.size / self.elements)
+        return f"the {self.kind} buffer of {self.elements:,} elements, {each} each, holds {format_size(self.size)}"
 
 
 def large_stages(run: Run, limit: float | None) -> list[BufferStage]:
@@ -205,7 +205,7 @@ def smaller(run: Run, limit: float | None, grows: bool) -> tuple[Remedy, ...]:
     fit = run.fit.began if run.fit else None
     made = (fit.data.made_at or fit.where) if fit else None
     held = [_smaller_stage(stage, limit, made) for stage in large_stages(run, limit)]
-    raised = f"Or raise the memory limit above {words.size(limit)}, if the machine has more" if limit else ""
+    raised = f"Or raise the memory limit above {format_size(limit)}, if the machine has more" if limit else ""
     more = [Remedy(raised, safe=True)] if raised else []
     if grows and not held:
         return (_stop_growth(run),)

@@ -23,9 +23,6 @@ MAX_QUOTE_CHARS = 220
 MAX_MESSAGE_CHARS = 16_000  # both ends are kept: TensorFlow puts the point at the end
 MAX_LINE_CHARS = 2_000
 MIN_WRAPPED_CHARS = 78  # a line of this length may continue in the next
-# Rules about what follows an error, and is never its cause.
-ECHOES_OF_OPS = ("unhandled-exception", "callback-raised", "aborted", "killed-by-signal", "script-exited")
-ECHOES = (*ECHOES_OF_OPS, "generator-raised")
 # Errors that native code hands to Python.
 _NATIVE = re.compile(
     r"(?:^|[.'\[ ])(?:Internal|Unknown|ResourceExhausted|NotFound|FailedPrecondition|Aborted|Unavailable|"

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Evidence
+from laststep.analysis.finding import Evidence, Unchecked, cannot
 from laststep.record.events.process import ExitCall, SignalSent
 from laststep.record.events.supervisor import ProcessEnd, SignalReceived, Verdict
 from laststep.record.events.training import Stop
 from laststep.record.run import Run
+
+
+def unseen_end(run: Run) -> Unchecked | None:
+    """Why nothing can be said about how the process ended; None where its end is known."""
+    if run.has(ProcessEnd):
+        return None
+    if run.is_log:
+        return cannot("the log does not say how the process ended")
+    if run.alive:
+        return cannot("the run is still going on")
+    return cannot("the end of the process was not recorded: the supervisor died with it, or before it")
 
 
 def verdict(run: Run, *why: str) -> Verdict | None:

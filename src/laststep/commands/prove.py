@@ -17,7 +17,6 @@ from laststep.record.decode import encode
 from laststep.record.events.experiments import Proof, SideRun
 from laststep.record.events.numbers import BadNumber
 from laststep.record.folder import PROOFS, find_run
-from laststep.record.place import placed
 from laststep.record.run import DamagedRun, Run
 from laststep.rules.diagnose import diagnose
 from laststep.settings import read_settings
@@ -98,7 +97,7 @@ def _report(
         print(prove.as_json(recorded, proof))
     else:
         width, colour = terminal_settings(sys.stdout)
-        place = format_place(placed(remedy.where or finding.where), recorded.cwd)
+        place = format_place(remedy.where or finding.where, recorded.cwd)
         sys.stdout.write(prove.page(recorded, proof, place, width, colour))
     if not side.has(SideRun):
         late = "" if in_time else "it did not reach a fit in time and was stopped; "

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, cast
 
 from laststep.record import folder as folders
 from laststep.record.claim import claimant
@@ -118,36 +118,27 @@ class Run:
         return self.has(Log)
 
     @functools.cached_property
-    def _by_kind(self) -> dict[str, list[Event]]:
+    def _by_kind(self) -> dict[type[Event], list[Event]]:
         """Asked hundreds of times by the rules, of records with a hundred thousand events."""
-        found: dict[str, list[Event]] = {}
+        found: dict[type[Event], list[Event]] = {}
         for event in self.events:
-            found.setdefault(event.KIND, []).append(event)
+            found.setdefault(type(event), []).append(event)
         return found
 
-    @overload
-    def all(self, kind: type[E]) -> list[E]: ...
-    @overload
-    def all(self, kind: str) -> list[Event]: ...  # TRANSITION, as the other two
-    def all(self, kind: Any) -> Any:
-        return list(self._by_kind.get(kind if isinstance(kind, str) else kind.KIND, ()))
+    def _events_of(self, kind: type[E]) -> list[E]:
+        return cast("list[E]", self._by_kind.get(kind, []))
 
-    @overload
-    def first(self, kind: type[E]) -> E | None: ...
-    @overload
-    def first(self, kind: str) -> Event | None: ...
-    def first(self, kind: Any) -> Any:
-        return next(iter(self._by_kind.get(kind if isinstance(kind, str) else kind.KIND, ())), None)
+    def all(self, kind: type[E]) -> list[E]:
+        return list(self._events_of(kind))
 
-    @overload
-    def last(self, kind: type[E]) -> E | None: ...
-    @overload
-    def last(self, kind: str) -> Event | None: ...
-    def last(self, kind: Any) -> Any:
-        return next(reversed(self._by_kind.get(kind if isinstance(kind, str) else kind.KIND, ())), None)
+    def first(self, kind: type[E]) -> E | None:
+        return next(iter(self._events_of(kind)), None)
 
-    def has(self, kind: str | type[Event]) -> bool:
-        return (kind if isinstance(kind, str) else kind.KIND) in self._by_kind
+    def last(self, kind: type[E]) -> E | None:
+        return next(reversed(self._events_of(kind)), None)
+
+    def has(self, kind: type[Event]) -> bool:
+        return kind in self._by_kind
 
     @property
     def command(self) -> list[str]:
@@ -227,8 +218,7 @@ class Run:
             if isinstance(event, Raised) and event.left in ("program", "cell"):
                 return event
             if isinstance(event, Exiting) and event.uncaught is not None:
-                raw = {"left": "program"} | event.raw["uncaught"]
-                return replace(event.uncaught, left="program", time=event.time, source=event.source, raw=raw)
+                return replace(event.uncaught, left="program", time=event.time, source=event.source)
         return None
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -114,14 +114,13 @@ class LastBeat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample(Mapping[str, Any]):  # TRANSITION: a Mapping until all readers are typed
+class Sample:
     """One measurement from outside, about one a second; what is measured less often is None or empty in between."""
 
     SPARSE: ClassVar[tuple[str, ...]] = (
         *("cpu", "inside", "cpu_limit", "cpu_seconds", "group", "pss", "pressure", "files", "threads", "faults"),
         *("queue", "others", "disks", "gpus"),
     )
-    NOT_ON_DISK: ClassVar[tuple[str, ...]] = ("raw",)  # TRANSITION
 
     time: float = field(metadata=key("t"))
     rss: int = 0  # bytes, of the process and its descendants
@@ -143,23 +142,13 @@ class Sample(Mapping[str, Any]):  # TRANSITION: a Mapping until all readers are 
     others: OtherLoad | None = None
     disks: tuple[DiskSpace, ...] = ()  # of the folders that the process writes to
     gpus: tuple[GpuState, ...] = ()
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # TRANSITION, as the methods below
 
     @property
     def step(self) -> int:
         """Training steps that were complete; 0 also where the recorder has said nothing yet."""
         return self.inside.step if self.inside is not None else 0
 
-    def __getitem__(self, name: str) -> Any:
-        return self.raw[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.raw)
-
-    def __len__(self) -> int:
-        return len(self.raw)
-
 
 def decode_sample(fields: Mapping[str, Any]) -> Sample:
     """A sample of what was measured. ValueError where it has no time."""
-    return decode(Sample, fields, raw=fields)
+    return decode(Sample, fields)

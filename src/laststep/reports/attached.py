@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from laststep import text as words
+from laststep.analysis.stacks import MAX_IDLE_CORES
 from laststep.record.events.shared import users_line
 from laststep.record.events.stacks import Activity, Attached, ThreadStack
 from laststep.record.events.supervisor import Limits
-from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.record.sample import GpuState
+from laststep.text import format_count, format_duration, format_place, format_size
 
 if TYPE_CHECKING:
     from laststep.reports.terminal import Page
 
-MOST_CHILDREN = 4
+MAX_CHILDREN = 4
+MIN_GROWTH_BYTES = 1e6
 PHASES = {
     **{"trace": "TensorFlow traces a graph", "save": "it writes a checkpoint", "a callback": "fit runs a callback"},
     **{"validation": "fit runs its validation", "step": "fit trains", "first step": "fit is in its first step"},
-    **{"epoch start": "fit is in the first step of an epoch", "the start of fit": "fit has been called"},
-    **{"evaluate": "evaluate runs", "predict": "predict runs", "loop": "a loop of its own calls TensorFlow"},
+    **{"epoch start": "fit is in the first step of an epoch", "the start of fit": "fit was called"},
+    **{"evaluate": "evaluate runs", "predict": "predict runs", "loop": "a hand-written loop calls TensorFlow"},
     "the program's own code": "it is in its own code",
 }
 STATES = {
-    "stuck": "It did not move: the same stacks all the while, and no processor time",
-    "busy": "It computes, at one and the same place all the while",
-    "waking": "It waits, at one and the same place in each look",
-    "moving": "It moves",
-    "unseen": "Its stacks could be read too seldom to say whether it moves",
+    "stuck": "It makes no progress: the stacks stay the same, and it uses no CPU time",
+    "busy": "It computes, at the same place all the time",
+    "waking": "It waits, at the same place in every snapshot",
+    "moving": "It makes progress",
+    "unseen": "Its stacks could not be read often enough to tell whether it makes progress",
 }
 DOING = {
     **{"trace": "tracing a graph", "save": "writing a checkpoint", "callback": "in a callback"},
@@ -59,40 +60,40 @@ def _what_it_is(run: Run, attached: Attached) -> str:
     parts = [f"in {attached.cwd}"] if attached.cwd else []
     parts += [f"Python {attached.python}"] if attached.python else []
     parts += [] if attached.tensorflow else ["TensorFlow not loaded"]
-    return " · ".join([*parts, f"running for {words.span(run.seconds)}"])
+    return " · ".join([*parts, f"running for {format_duration(run.seconds)}"])
 
 
 def _what_it_does(attached: Attached) -> str:
-    where = words.place(attached.where, attached.cwd)
+    where = format_place(attached.where, attached.cwd)
     doing = PHASES.get(attached.phase, attached.phase)
     sentences = [f"{STATES[attached.state]}. {doing[0].upper()}{doing[1:]}{f' ({where})' if where else ''}"]
     if attached.progress:
         sentences[0] += f"; {attached.progress}"
     if attached.quiet:
-        sentences.append(f"But nothing has changed in the last {words.span(attached.quiet)}: look again")
+        sentences.append(f"But nothing has changed in the last {format_duration(attached.quiet)}: attach again")
     if attached.state == "waking":
-        often = f"{attached.wakes:.1f} times a second"
-        sentences.append(f"It runs a little in between, {often}: it may be slow, or ask again and again")
+        sentences.append(f"In between it wakes up {attached.wakes:.1f} times per second: it may be slow, or polling")
     if attached.state == "busy":
-        sentences.append("Whether that ends can't be told from outside")
+        sentences.append("Whether it will finish cannot be seen from outside")
         if attached.holds_interpreter:
-            sentences.append("One thread held Python's lock in every look: no other Python thread can run")
+            sentences.append("One thread held the GIL in every snapshot: no other Python thread can run")
     return ". ".join(sentences) + "."
 
 
 def _tell_profile(out: Page, attached: Attached) -> None:
-    out.text(f"Of {words.count(attached.looks, 'look')} in {words.span(attached.seconds)} the main thread was:")
+    taken = f"{format_count(attached.snapshots, 'snapshot')} in {format_duration(attached.seconds)}"
+    out.text(f"In {taken} the main thread was:")
     for activity in attached.profile:
-        out.text(f"{activity.times:3}  {_in_words(activity, attached.cwd)}", "  ", "       ")
+        out.text(f"{activity.times:3}  {_describe(activity, attached.cwd)}", "  ", "       ")
     hidden = any(activity.doing == "execute" or activity.feeder for activity in attached.profile)
     if hidden and attached.state != "stuck":
         out.text("From outside, a compiled step that waits for data looks like one that computes.")
 
 
-def _in_words(activity: Activity, cwd: str) -> str:
+def _describe(activity: Activity, cwd: str) -> str:
     at = f", {_short(activity.at, cwd)}" if activity.at else ""
     if activity.feeder:
-        return f"inside a TensorFlow call{at}, while its input's Python was at {_short(activity.feeder, cwd)}"
+        return f"inside a TensorFlow call{at}, while the input pipeline's Python was at {_short(activity.feeder, cwd)}"
     return f"{DOING.get(activity.doing, 'in a library')}{at}"
 
 
@@ -103,18 +104,20 @@ def _short(place: str, cwd: str) -> str:
 def _memory(run: Run) -> str:
     first, last = run.samples[0], run.samples[-1]
     grown = last.rss - first.rss
-    change = f", {words.size(abs(grown))} {'more' if grown > 0 else 'less'} than at the first look"
-    used = f"memory: {words.size(last.rss)}{change if abs(grown) >= 1e6 else ', the same all the while'}"
+    change = f", {format_size(abs(grown))} {'more' if grown > 0 else 'less'} than at first"
+    used = f"memory: {format_size(last.rss)}{change if abs(grown) >= MIN_GROWTH_BYTES else ', constant'}"
     group, machine = last.group, last.host
     if group is not None:
-        return f"{used}; its group has {words.size(group.used)} of {words.size(group.limit or 0)} allowed"
-    return f"{used}; {words.size(machine.available or 0)} of {words.size(machine.total)} are free here"
+        return f"{used}; its control group uses {format_size(group.used)} of {format_size(group.limit or 0)}"
+    return (
+        f"{used}; {format_size(machine.available or 0)} of {format_size(machine.total)} are available on this machine"
+    )
 
 
 def _processor(attached: Attached) -> str:
-    cores = f"{attached.cpu:.1f} cores" if attached.cpu >= 0.05 else "less than 0.05 cores"
-    busy = f"{attached.busy_threads} of {words.count(attached.native_threads, 'thread')} busy"
-    return f"processor: {cores}, {busy}; it moved {words.size(attached.io)}/s"
+    cores = f"{attached.cpu:.1f} cores" if attached.cpu >= MAX_IDLE_CORES else f"less than {MAX_IDLE_CORES} cores"
+    busy = f"{attached.busy_threads} of {format_count(attached.native_threads, 'thread')} busy"
+    return f"CPU: {cores}, {busy}; I/O: {format_size(attached.io)}/s"
 
 
 def _gpu(run: Run, attached: Attached) -> str:
@@ -129,16 +132,16 @@ def _one_gpu(gpu: GpuState, pids: set[int]) -> str:
     if gpu.error:
         return f"GPU {gpu.gpu}: {gpu.error}"
     own = sum(holder.used or 0 for holder in gpu.held_by if holder.pid in pids)
-    held = f"{words.size(own)} held by it" if own else "none held by it that can be seen"
-    busy = f", {gpu.busy} % busy" if gpu.busy is not None else ""
-    return f"GPU {gpu.gpu}: {held}, {words.size(gpu.used or 0)} of {words.size(gpu.total or 0)} in use{busy}"
+    held = f"{format_size(own)} held by it" if own else "none visibly held by it"
+    busy = f", {gpu.busy}% busy" if gpu.busy is not None else ""
+    return f"GPU {gpu.gpu}: {held}, {format_size(gpu.used or 0)} of {format_size(gpu.total or 0)} in use{busy}"
 
 
 def _files(attached: Attached) -> str:
     files = attached.files
     if files is None:
-        return "open files: can't be read without its rights"
-    of = f" of at most {files.limit:,}" if files.limit else ""
+        return "open files: not readable with these permissions"
+    of = f" (limit {files.limit:,})" if files.limit else ""
     groups = ", ".join(_group(group.what, group.count) for group in files.groups)
     return f"open files: {files.count:,}{of}: {groups}"
 
@@ -146,15 +149,15 @@ def _files(attached: Attached) -> str:
 def _group(what: str, number: int) -> str:
     if what.startswith("/"):
         return f"{number:,} in {what}"
-    return words.count(number, what) if what else f"{number:,} of the kernel's own"
+    return format_count(number, what) if what else f"{number:,} of the kernel"
 
 
 def _tell_children(out: Page, attached: Attached) -> None:
     out.item(f"children: {len(attached.children) or 'none'}")
-    for child in attached.children[:MOST_CHILDREN]:
+    for child in attached.children[:MAX_CHILDREN]:
         main = next((thread for thread in child.threads if thread.current), None)
         place = users_line(main.frames) if main is not None else None
-        at = f", at {words.place(place, attached.cwd)}" if place else ""
+        at = f", at {format_place(place, attached.cwd)}" if place else ""
         out.text(f"{child.pid} {child.name}: {child.cpu:.1f} cores{at}", "    ", "      ")
 
 
@@ -164,5 +167,4 @@ def _tell_thread(out: Page, thread: ThreadStack, cwd: str) -> None:
     blocked = f", in {thread.call} {thread.on}".rstrip() if thread.call else ""
     out.heading(f"{name} ({thread.tid}): {thread.cpu:.1f} cores{blocked}")
     for frame in reversed(thread.frames):
-        at = words.place(Place(frame.file or "?", frame.line), cwd)
-        out.line((f"  {at} in {frame.function or '?'}", ""))
+        out.line((f"  {format_place(frame, cwd) or '?'} in {frame.function or '?'}", ""))

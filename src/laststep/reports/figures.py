@@ -15,7 +15,6 @@ from laststep.record.events.process import Exiting, Raised, RecorderStart
 from laststep.record.events.stacks import Stall
 from laststep.record.events.supervisor import Blind, Forecast, Limits, MovingAgain
 from laststep.record.follow import Live
-from laststep.record.place import placed
 from laststep.record.run import Fit, Run
 from laststep.record.sample import GpuState, LastBeat, Sample
 from laststep.record.steps import Beat, Now, Step
@@ -235,7 +234,7 @@ def _findings(diagnosis: Diagnosis) -> tuple[ShortFinding, ...]:
     known = all_rules().get(found[0].rule) if found else None
     echoes = known.outranks if known else ()
     return tuple(
-        ShortFinding(one.rule, one.confidence.name, one.cause, format_place(placed(one.where), diagnosis.run.cwd))
+        ShortFinding(one.rule, one.confidence.name, one.cause, format_place(one.where, diagnosis.run.cwd))
         for one in found
         if one.rule not in echoes
     )

@@ -12,7 +12,7 @@ from laststep.logs.read import parsed_console
 from laststep.record.decode import encode
 from laststep.record.events.logs import Log
 from laststep.record.events.stacks import Attached
-from laststep.record.place import Place, placed
+from laststep.record.place import Place
 
 
 def as_data(diagnosis: Diagnosis) -> dict[str, Any]:
@@ -57,14 +57,15 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "symptom": finding.symptom,
         "cause": finding.cause,
         "confidence": finding.confidence.name,
-        "where": _place(placed(finding.where)),
+        "follows_from": finding.follows_from,
+        "where": _place(finding.where),
         "evidence": [{"says": item.says} for item in finding.evidence],
         "remedies": [_remedy(remedy) for remedy in finding.remedies],
     }
 
 
 def _remedy(remedy: Remedy) -> dict[str, Any]:
-    return {"does": remedy.does, "change": remedy.change, "where": _place(placed(remedy.where)), "safe": remedy.safe}
+    return {"does": remedy.does, "change": remedy.change, "where": _place(remedy.where), "safe": remedy.safe}
 
 
 def _place(where: Place | None) -> dict[str, Any] | None:

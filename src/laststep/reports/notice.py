@@ -1,20 +1,20 @@
-"""A few lines for a run that goes on: what is wrong with it, where, and what was done about it."""
+"""A few lines about a run that is stuck now: why, where, and what laststep does about it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from laststep import text as words
 from laststep.analysis.finding import Diagnosis
 from laststep.analysis.stall import stall_of
 from laststep.record.events.stacks import ThreadStack
 from laststep.reports.printing import clean
 from laststep.reports.terminal import Page
+from laststep.text import format_duration, format_place
 
 WIDTH = 80
 DONE = {
     "stop": "It is being stopped (--on-stall stop).",
-    "restart": "It is being stopped and started again (--on-stall restart).",
+    "restart": "It is being stopped and restarted (--on-stall restart).",
 }
 
 
@@ -24,14 +24,15 @@ def stall_notice(diagnosis: Diagnosis, action: str = "warn") -> str:
     if stall is None:
         return ""
     page = Page(WIDTH, cwd=diagnosis.run.cwd)
-    page.text(f"laststep: nothing has moved for {words.span(stall.seconds)}", "", "")
+    page.text(f"laststep: no progress for {format_duration(stall.seconds)}", "", "")
     finding = next((found for found in diagnosis.findings if found.symptom == "stalled"), None)
     if finding is None:
         page.text("No cause found. All stacks: laststep why -v")
     else:
         page.text(f"{finding.rule}: {finding.cause}")
-        if finding.where and finding.where.get("text"):
-            page.text(f"    {words.place(finding.where)}  {finding.where['text']}")
+        where = finding.where
+        if where is not None and where.text:
+            page.text(f"    {format_place(where)}  {where.text}")
         for evidence in finding.evidence[1:3]:
             page.item(evidence.says)
     if action == "stacks":

@@ -16,12 +16,12 @@ from laststep.record.events.process import ProbeState, Raised, RecorderStart
 from laststep.record.events.shared import Frame
 from laststep.record.events.stacks import Attached
 from laststep.record.events.supervisor import Fault, RecordingStopped
-from laststep.record.place import placed
 from laststep.record.run import Run
 from laststep.reports.attached import tell_process
 from laststep.reports.columns import columns, cut, wrap
 from laststep.reports.printing import clean
-from laststep.rules.rule import all_rules
+from laststep.rules.ranking import chain
+from laststep.rules.rule import Tier, all_rules
 from laststep.text import ERRNO, format_count, format_duration, format_place, format_size, sparkline
 
 MAX_PAGE_LINES = 43  # one screen; after a run there is a blank line before and after. What was ruled out gives way
@@ -198,18 +198,23 @@ def _progress(diagnosis: Diagnosis) -> str:
 
 
 def _add_finding(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
-    out.heading("Why", finding.rule)
-    cwd = diagnosis.run.cwd
-    where = placed(finding.where)
-    word = finding.confidence.name
-    indent = "  " + " " * (len(word) + 2)
+    is_open = _is_open(finding)
+    out.heading("What ended it" if is_open else "Why", finding.rule)
+    word = "" if is_open else finding.confidence.name
+    indent = "  " + " " * (len(word) + 2 if word else 0)
     cause = clean(out.relative(finding.cause))
     first, *rest = wrap(cause, out.width - 1, indent, "  ") or [indent]
-    out.line(("  ", ""), (word, "1"), ("  " + first.lstrip(), ""))
+    out.line(("  ", ""), (word, "1"), (("  " if word else "") + first.lstrip(), ""))
     for line in rest:
         out.line((line, ""))
+    where = finding.where
     if where is not None:
-        out.line(("  ", ""), (format_place(where, cwd), "36"), (f"   {where.text}" if where.text else "", ""))
+        place = format_place(where, diagnosis.run.cwd)
+        out.line(("  ", ""), (place, "36"), (f"   {where.text}" if where.text else "", ""))
+    if is_open:
+        out.text("That is certain. Why it came to this is open.")
+    if finding is diagnosis.findings[0]:
+        _add_chain(out, diagnosis)
     out.heading("Evidence")
     above = progress(diagnosis.run).says if diagnosis.run.is_log else None  # already in the first sentence
     for item in finding.evidence:
@@ -219,11 +224,25 @@ def _add_finding(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
         out.item(item.says + (f"\n{drawn}" if drawn else ""))
 
 
+def _is_open(finding: Finding) -> bool:
+    """It is certain what ended the program, and not why."""
+    known = all_rules().get(finding.rule)
+    return known is not None and known.tier is Tier.ECHO and finding.confidence is Confidence.CERTAIN
+
+
+def _add_chain(out: Page, diagnosis: Diagnosis) -> None:
+    """How the first finding led to the end, where a link between the two says more than an echo does."""
+    known = all_rules()
+    links = [each for each in chain(diagnosis.findings) if each.rule in known and known[each.rule].tier < Tier.ECHO]
+    if len(links) > 1 and known[links[0].rule].ends:
+        out.text("How it ended: " + " ← ".join(out.relative(link.in_brief) for link in links) + ".")
+
+
 def _add_others(out: Page, diagnosis: Diagnosis) -> None:
     """Further findings, without those that another one explains."""
     known = all_rules()
     echoes = {rule for finding in diagnosis.findings if finding.rule in known for rule in known[finding.rule].outranks}
-    others = [finding for finding in diagnosis.findings[1:] if finding.rule not in echoes]
+    others = [each for each in diagnosis.findings[1:] if each.follows_from is None and each.rule not in echoes]
     if others:
         out.heading("Also")
     for finding in others[:MAX_OTHER_FINDINGS]:
@@ -291,7 +310,7 @@ def _add_remedies(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
 def _add_remedy(out: Page, remedy: Remedy, diagnosis: Diagnosis) -> None:
     out.item(remedy.does + (" (cannot change what the model learns)" if remedy.safe else ""))
     if remedy.change:
-        where = format_place(placed(remedy.where), diagnosis.run.cwd)
+        where = format_place(remedy.where, diagnosis.run.cwd)
         if where:
             out.line(("      ", ""), (where, "36"))
         for line in remedy.change.splitlines():

@@ -34,7 +34,8 @@ def chain(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     by_rule = {finding.rule: finding for finding in findings}
     root = next(iter(by_rule), None)
     paths = [path for finding in by_rule.values() if (path := _path(finding, by_rule))[-1].rule == root]
-    return tuple(max(paths, key=len, default=()))
+    longest = max(paths, key=len, default=[])
+    return tuple(longest)
 
 
 def _path(finding: Finding, by_rule: Mapping[str, Finding]) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""Watch a process that was not started with us, from outside and without stopping it: a Run of what can be seen."""
+"""Watch a process that laststep did not start, from outside and without pausing it: a Run of what can be seen."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 
-from laststep import text as words
 from laststep.analysis.stacks import SnapshotView
-from laststep.record.decode import decode, encode
+from laststep.record.decode import decode
 from laststep.record.event import Event
 from laststep.record.events.shared import Frame
 from laststep.record.events.stacks import Attached, Snapshot, Stall
@@ -17,23 +16,24 @@ from laststep.record.run import Run
 from laststep.record.sample import GpuState, HostMemory, MemoryGroup, Sample, decode_sample
 from laststep.supervisor import cgroup, host, moves, target
 from laststep.supervisor.gpu import Gpus
-from laststep.supervisor.moves import Glimpse
+from laststep.supervisor.moves import TimedView
 from laststep.supervisor.snapshot import take_snapshot
-from laststep.supervisor.stacks import MOST_FRAMES, Threads, by_spy
+from laststep.supervisor.stacks import MAX_FRAMES, Threads, by_spy
 from laststep.supervisor.target import CannotAttach
 from laststep.supervisor.watch import measure
+from laststep.text import format_place
 
-EVERY = 1.0
-LAST_LOOK = 1.5  # seconds that the last, closer look takes
-SPY = ("--locals",)
-TRIES = 6  # reads for one look
+SNAPSHOT_EVERY = 1.0  # seconds
+LAST_SNAPSHOT_SECONDS = 1.5  # that the last one takes, which shows more
+PY_SPY_OPTIONS = ("--locals",)
+MAX_READS = 6  # of the stacks, for one snapshot
 OUTERMOST = ("<module>", "_run_module_as_main")
-GPU_BUSY = 5  # per cent
-Use = Mapping[int, tuple[float, float]]  # processor seconds and bytes moved so far, by process
+MIN_GPU_PERCENT = 5
+Use = Mapping[int, tuple[float, float]]  # by process: CPU seconds and bytes read and written so far
 
 
 def attach(pid: int, seconds: float) -> Run:
-    """Look about once a second; then say what it is, what it does, and whether it does not move."""
+    """Take a snapshot about once a second; then say what it is, what it does, and whether it makes progress."""
     target.check_is_there(pid)
     return ProcessWatch(pid, seconds).watch()
 
@@ -47,7 +47,7 @@ class ProcessWatch:
         self._self = target.identity(pid)
         self._gpus = Gpus()
         self._groups = cgroup.memory_groups(pid)
-        self._glimpses: list[Glimpse] = []
+        self._views: list[TimedView] = []
         self._samples: list[Sample] = []
         self._because = ""
 
@@ -55,12 +55,12 @@ class ProcessWatch:
         began, used = time.monotonic(), self._use()
         self._round()
         counted, turns = time.monotonic(), self._turns()
-        while (left := began + self.seconds - LAST_LOOK - time.monotonic()) > 0:
-            time.sleep(min(EVERY, left))
+        while (left := began + self.seconds - LAST_SNAPSHOT_SECONDS - time.monotonic()) > 0:
+            time.sleep(min(SNAPSHOT_EVERY, left))
             self._round()
-        if not self._glimpses:
+        if not self._views:
             raise CannotAttach(target.why_not(self.pid, self._because))
-        snapshot = self._look_closely()
+        snapshot = self._last_snapshot()
         now = time.monotonic()
         took, wakes = now - began, (self._turns() - turns) / (now - counted)
         cpu, io = _rates(used, self._use(), took)
@@ -76,13 +76,13 @@ class ProcessWatch:
         self._samples.append(self._sample())
 
     def _keep(self, threads: Threads) -> None:
-        self._glimpses.append(Glimpse(time.monotonic(), SnapshotView(Snapshot(threads=threads))))
+        self._views.append(TimedView(time.monotonic(), SnapshotView(Snapshot(threads=threads))))
 
     def _read_stacks(self) -> Threads:
-        """Of a process that runs on: where it runs fast, a good half of the reads fail or miss the outer frames."""
+        """The process keeps running: where it runs fast, a good half of the reads fail or miss the outer frames."""
         before = None
-        for _ in range(TRIES):
-            threads, self._because = by_spy(self.pid, *SPY)
+        for _ in range(MAX_READS):
+            threads, self._because = by_spy(self.pid, *PY_SPY_OPTIONS)
             self._still_there()
             outermost = outermost_frame(threads)
             if is_whole(threads) or (outermost is not None and outermost == before):
@@ -93,11 +93,11 @@ class ProcessWatch:
         return ()
 
     def _still_there(self) -> None:
-        at = words.place(self._glimpses[-1].view.main.place) if self._glimpses else ""
+        at = format_place(self._views[-1].view.main.place) if self._views else ""
         if target.identity(self.pid) != self._self:
-            last = f"; it was at {at} when it was last seen" if at else ""
+            last = f"; it was last seen at {at}" if at else ""
             raise CannotAttach(
-                f"process {self.pid} ended while laststep looked{last}. To be told why it ends: laststep run …"
+                f"process {self.pid} ended while laststep watched it{last}. To learn why it ends: laststep run …"
             )
         if target.state_of(self.pid) == "T":
             raise CannotAttach(target.stopped(self.pid, at))
@@ -108,13 +108,13 @@ class ProcessWatch:
         fields["gpus"] = self._gpus.read()
         return decode_sample(fields)
 
-    def _look_closely(self) -> Snapshot:
-        snapshot = take_snapshot(self.pid, host.descendants(self.pid), None, *SPY)
+    def _last_snapshot(self) -> Snapshot:
+        snapshot = take_snapshot(self.pid, host.descendants(self.pid), None, *PY_SPY_OPTIONS)
         self._still_there()
         if is_whole(snapshot.threads):
             self._keep(snapshot.threads)
-        else:  # its stacks could not be read this once: the ones before are as good
-            snapshot = replace(snapshot, threads=self._glimpses[-1].view.snapshot.threads)
+        else:  # its stacks could not be read this time: those before will do
+            snapshot = replace(snapshot, threads=self._views[-1].view.snapshot.threads)
         self._samples.append(self._sample())
         return snapshot
 
@@ -122,26 +122,26 @@ class ProcessWatch:
         return {one: (host.cpu_seconds(one) or 0.0, host.moved_bytes(one)) for one in host.descendants(self.pid)}
 
     def _turns(self) -> int:
-        """How often the main thread was put on a processor so far."""
+        """How often the main thread was scheduled on a core so far."""
         return target.switches(self.pid).get(self.pid, 0)
 
     def _run(self, snapshot: Snapshot) -> Run:
         now = time.time()
         idle = SnapshotView(snapshot).idle and not self._gpu_computes(snapshot)
-        state = moves.state_of(self._glimpses, idle, snapshot.wakes or 0.0)
+        state = moves.state_of(self._views, idle, snapshot.wakes or 0.0)
         launch = target.launch_of(self.pid)
         events: list[Event] = [launch, self._limits(now), self._attached(launch, snapshot, state, now)]
-        self._still_there()  # what was read of one that ended meanwhile is worth nothing
+        self._still_there()  # what was read while it ended means nothing
         if state in ("stuck", "busy", "waking"):
             snapshot = replace(snapshot, time=now)
             events.append(Stall.of(snapshot) if state == "stuck" else snapshot)
-        events = [replace(event, source="attach", raw=encode(event)) for event in events]  # raw: TRANSITION
+        events = [replace(event, source="attach") for event in events]
         return Run(f"process {self.pid}", tuple(events), samples=self._samples, alive=True)
 
     def _gpu_computes(self, snapshot: Snapshot) -> bool:
-        """Where it can't be seen whose work it is (in a container), that of any counts for a process that has one."""
+        """Where the processes on a GPU are not visible (in a container), any load counts if it has a GPU open."""
         pids = {self.pid, *(child.pid for child in snapshot.children)}
-        busy = [gpu for sample in self._samples for gpu in sample.gpus if (gpu.busy or 0) >= GPU_BUSY]
+        busy = [gpu for sample in self._samples for gpu in sample.gpus if (gpu.busy or 0) >= MIN_GPU_PERCENT]
         known = [gpu for gpu in busy if any(holder.pid in pids for holder in gpu.held_by)]
         return bool(known) or (bool(busy) and target.holds(self.pid, "/dev/nvidia"))
 
@@ -156,7 +156,7 @@ class ProcessWatch:
         )
 
     def _attached(self, launch: Launch, snapshot: Snapshot, state: str, now: float) -> Attached:
-        last = self._glimpses[-1].view
+        last = self._views[-1].view
         counters = moves.counters_of(last)
         rate, quiet = self._pace()
         recorded = target.run_folder_of(self.pid)
@@ -177,8 +177,8 @@ class ProcessWatch:
             counters={name: value for name, value in counters.items() if name != "of_fit"},
             steps_per_second=rate,
             progress=moves.progress(counters, rate),
-            looks=len(self._glimpses),
-            profile=moves.profile(self._glimpses),
+            snapshots=len(self._views),
+            profile=moves.profile(self._views),
             wakes=round(snapshot.wakes or 0.0, 2),
             cpu=snapshot.cpu,
             io=snapshot.io,
@@ -191,28 +191,28 @@ class ProcessWatch:
         )
 
     def _pace(self) -> tuple[float | None, float]:
-        """(steps per second, 0), or (None, seconds) where it went on at first and has not for so long."""
-        rate, quiet = moves.pace(self._glimpses), moves.quiet_since(self._glimpses)
-        return (None, quiet) if rate is not None and rate * quiet > moves.OVERDUE else (rate, 0.0)
+        """(steps per second, 0), or (None, seconds) where steps ran at first and none for so long since."""
+        rate, quiet = moves.pace(self._views), moves.quiet_since(self._views)
+        return (None, quiet) if rate is not None and rate * quiet > moves.MIN_OVERDUE_STEPS else (rate, 0.0)
 
     def _holds_interpreter(self) -> bool:
-        """Whether one thread had Python's lock in every look: C code that does not let go of it."""
-        stacks = [glimpse.view.snapshot.threads for glimpse in self._glimpses]
+        """Whether one thread had the GIL in every snapshot: C code that does not release it."""
+        stacks = [each.view.snapshot.threads for each in self._views]
         holders = [next((thread.tid for thread in threads if thread.holds_gil), None) for threads in stacks]
-        return len(holders) >= moves.FEWEST and holders[0] is not None and len(set(holders)) == 1
+        return len(holders) >= moves.MIN_SNAPSHOTS and holders[0] is not None and len(set(holders)) == 1
 
 
 def _rates(before: Use, after: Use, seconds: float) -> tuple[float, int]:
-    """Cores and bytes per second of the process and the children that are there now, also those that came meanwhile."""
+    """Cores and bytes per second of the process and its present children, those started meanwhile included."""
     cpu = sum(cpu - before.get(pid, (0.0, 0.0))[0] for pid, (cpu, _) in after.items())
     moved = sum(moved - before.get(pid, (0.0, 0.0))[1] for pid, (_, moved) in after.items())
     return round(cpu / seconds, 3), round(moved / seconds)
 
 
 def is_whole(threads: Threads) -> bool:
-    """Whether the main thread's stack goes down to where a program begins, or we cut it ourselves."""
+    """Whether the main thread's stack goes down to where a program begins, or was cut by us."""
     outermost = outermost_frame(threads)
-    return outermost is not None and (outermost.function in OUTERMOST or len(_frames(threads)) == MOST_FRAMES)
+    return outermost is not None and (outermost.function in OUTERMOST or len(_frames(threads)) == MAX_FRAMES)
 
 
 def outermost_frame(threads: Threads) -> Frame | None:

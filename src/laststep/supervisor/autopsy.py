@@ -1,4 +1,4 @@
-"""The facts around a death: limits and counters before, the same after, the kernel's words, the last stack."""
+"""The facts around an end: limits and counters before, the same after, the kernel's log, the last stack."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from laststep.supervisor.gpu import Gpus
 from laststep.supervisor.kernel_log import KernelLog
 from laststep.supervisor.stacks import parse_threads
 
-_MOST_FAULT_BYTES = 65536
+MAX_FAULT_BYTES = 65536
 FAULT_SIGNALS = {
     "Segmentation fault": "SIGSEGV",
     "Aborted": "SIGABRT",
@@ -27,7 +27,7 @@ FAULT_SIGNALS = {
 
 
 class Autopsy:
-    """Opened before the launch, asked again after the end."""
+    """Records limits before the launch, and the same counters after the end."""
 
     def __init__(self, journal: JournalWriter, folder: Path, gpus: Gpus, kernel: KernelLog) -> None:
         self._journal = journal
@@ -61,7 +61,7 @@ class Autopsy:
             self._journal.write(Limits.KIND, {"groups": [cgroup.describe_group(folder) for folder in fresh]})
 
     def after(self, tree: list[int], folders: list[str]) -> None:
-        """The process is gone: its groups are read by the place where they were."""
+        """The process is gone: its groups are read from the folders where they were."""
         self._journal.write(
             Aftermath.KIND,
             {
@@ -92,7 +92,7 @@ def _end_of_job() -> float | None:
 
 
 def tidy(folder: Path) -> None:
-    """After the end: give back the room that was reserved and not used."""
+    """After the end: free the disk space that was reserved and not used."""
     for steps in folder.glob("steps.*"):
         compact(steps)
     for journal in folder.glob("recorder.*.jsonl"):
@@ -100,14 +100,14 @@ def tidy(folder: Path) -> None:
 
 
 def signal_of_fault(folder: Path) -> str | None:
-    """The fatal signal that faulthandler wrote about, for a process whose exit status is told to others."""
+    """The fatal signal that faulthandler reported, for a process whose exit status only its parent gets."""
     text = read_fault(folder)
     return next((name for words, name in FAULT_SIGNALS.items() if f"Fatal Python error: {words}" in text), None)
 
 
 def read_fault(folder: Path) -> str:
     try:
-        return (folder / FAULTS).read_bytes()[:_MOST_FAULT_BYTES].decode("utf-8", "replace")
+        return (folder / FAULTS).read_bytes()[:MAX_FAULT_BYTES].decode("utf-8", "replace")
     except OSError:
         return ""
 

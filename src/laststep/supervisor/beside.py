@@ -21,7 +21,7 @@ from laststep.supervisor.watch import Watcher
 
 
 def main() -> None:
-    """Arguments: the run folder and the process to watch. Ends when the process does, and says nothing."""
+    """Arguments: the run folder and the process to watch. Ends when the process does, and prints nothing."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a notebook's stop button is for the notebook
     watch_beside(Path(sys.argv[1]), int(sys.argv[2]))
 
@@ -41,9 +41,8 @@ def watch_beside(folder: Path, pid: int) -> None:
     ended = time.time()
     watcher.stop()
     autopsy.after(watcher.tree, [str(Path.cwd()), str(folder)])
-    # Not our child: the system tells its exit status to its own parent only.
-    seen = signal_of_fault(folder)
-    end = ProcessEnd(signal=seen, seconds=max(0.0, ended - began), pid=pid, beside=True)
+    # It is not our child, and only its parent gets its exit status.
+    end = ProcessEnd(signal=signal_of_fault(folder), seconds=max(0.0, ended - began), pid=pid, beside=True)
     journal.write(end.KIND, encode(end), at=ended)
     journal.close()
     tidy(folder)

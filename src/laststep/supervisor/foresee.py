@@ -7,7 +7,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from laststep import text as words
 from laststep.analysis.forecast import (
     Headroom,
     Point,
@@ -24,6 +23,7 @@ from laststep.record.journal import JournalWriter, read_recorders
 from laststep.record.sample import Sample, decode_sample
 from laststep.record.steps import CENSUS, SAVE
 from laststep.supervisor import host
+from laststep.text import format_size
 
 MAX_SAMPLES = 2000
 MAX_COUNTS = 500  # of each kind of handle
@@ -180,7 +180,7 @@ def _fields(leak: Leak, projection: Projection, headroom: Headroom) -> dict[str,
 
 def announcement(leak: Leak, projection: Projection, headroom: Headroom, is_first: bool) -> str:
     """One line for stderr, amid the program's own output."""
-    rate = [f"{words.size(leak.trend.per_step)} more per step"] if leak.trend.steps_per_second else []
+    rate = [f"{format_size(leak.trend.per_step)} more per step"] if leak.trend.steps_per_second else []
     said = exhaustion(projection.seconds, projection.step, *rate, headroom.text) + "."
     if leak.owner is not None:
         where = f" ({Path(leak.owner.where.file).name}:{leak.owner.where.line})" if leak.owner.where else ""

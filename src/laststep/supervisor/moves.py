@@ -1,4 +1,4 @@
-"""What several looks at a process from outside tell together: whether it moves, where it is, how fast it goes."""
+"""What several snapshots of a process show together: whether it makes progress, where it is, how fast it is."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from laststep import text as words
-from laststep.analysis.stacks import EXECUTE, LONG_ENOUGH, SnapshotView, ThreadView, kind_of_wait
+from laststep.analysis.stacks import EXECUTE, STALL_SECONDS, SnapshotView, ThreadView, kind_of_wait
 from laststep.record.events.shared import Frame
 from laststep.record.events.stacks import Activity
+from laststep.text import format_count, format_duration, format_place
 
 _KERAS = re.compile(r"keras/src/(?:backend/\w+/trainer|engine/training(?:_v1)?)\.py$")
 _OF_KERAS = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
-MOST_PLACES = 4
-OVERDUE = 5.0  # steps that should have been done meanwhile, before a pace is called over
-SELDOM = 1.0  # wake-ups per second: one that waits with a timeout of some seconds, again and again, is stuck too
-FEWEST = 3  # looks from which anything is concluded
+MAX_PLACES = 4
+MIN_OVERDUE_STEPS = 5.0  # that should have been done meanwhile, before the pace is taken to be over
+MAX_STUCK_WAKEUPS = 1.0  # per second: a process that waits again and again with a timeout is stuck too
+MIN_SNAPSHOTS = 3  # fewer show nothing
 
 
 @dataclass(frozen=True)
-class Glimpse:
-    """One look at the stacks, and when."""
+class TimedView:
+    """One snapshot, and when it was taken, by the monotonic clock."""
 
     time: float
     view: SnapshotView
 
 
 def keras_frame(main: ThreadView) -> Frame | None:
-    """The frame of Keras's own loop, the innermost one: evaluate inside fit is evaluate."""
+    """The innermost frame of Keras's own loops: evaluate inside fit is evaluate."""
     return next((frame for frame in main.frames if _is_keras(frame)), None)
 
 
@@ -39,7 +39,7 @@ def _is_keras(frame: Frame) -> bool:
 
 
 def phase_of(view: SnapshotView) -> str:
-    """The names that the record of a run from inside uses, where they are known; words of our own elsewhere."""
+    """By the names of the recorder's phases where there is one, otherwise in words."""
     main = view.main
     asked = [frame.function for frame in main.frames if _is_keras(frame)]
     if view.doing in ("trace", "save"):
@@ -56,7 +56,7 @@ def phase_of(view: SnapshotView) -> str:
 
 
 def _place_in_epoch(frame: Frame) -> str:
-    """What a training step may wait for differs: the first one is built, the first of an epoch fills buffers."""
+    """The first step is built, and the first one of an epoch fills buffers: they may take longer."""
     counters = frame.counters
     step = counters.get("begin_step", counters.get("step"))
     if step is None and "epoch" not in counters:
@@ -76,7 +76,7 @@ def counters_of(view: SnapshotView) -> dict[str, int]:
 
 
 def signs(view: SnapshotView) -> tuple[object, ...]:
-    """What differs as soon as anything has moved: counters, the main thread's lines, those of its feeders."""
+    """What changes with any progress: counters, the lines of the main thread and of the input pipeline's threads."""
     counted = [sorted(frame.counters.items()) for frame in view.main.frames]
     return (counted, _lines(view.main), sorted(_lines(thread) for thread in view.feeders))
 
@@ -85,40 +85,40 @@ def _lines(thread: ThreadView) -> list[tuple[str, int]]:
     return [(frame.file, frame.line) for frame in thread.frames]
 
 
-def state_of(glimpses: Sequence[Glimpse], idle: bool, wakes: float) -> str:
-    """moving; stuck: idle at one place all the while; busy: it computes at one place; waking: it waits there, and
-    runs a little in between, as a slow loop does and one that asks again and again; unseen: too few looks."""
-    views = [glimpse.view for glimpse in glimpses]
-    if len(views) < FEWEST:
+def state_of(views: Sequence[TimedView], idle: bool, wakes: float) -> str:
+    """moving; stuck: idle at the same place; busy: computing at the same place; waking: waiting there, but running a
+    little in between, as a slow loop does, and one that polls; unseen: too few snapshots."""
+    seen = [each.view for each in views]
+    if len(seen) < MIN_SNAPSHOTS:
         return "unseen"
-    if all(view.doing == "trace" for view in views):
+    if all(view.doing == "trace" for view in seen):
         return "busy"
-    if any(signs(view) != signs(views[0]) for view in views):
+    if any(signs(view) != signs(seen[0]) for view in seen):
         return "moving"
     if not idle:
         return "busy"
-    return "stuck" if wakes <= SELDOM else "waking"
+    return "stuck" if wakes <= MAX_STUCK_WAKEUPS else "waking"
 
 
-def quiet_since(glimpses: Sequence[Glimpse]) -> float:
-    """For how many seconds, up to the last look, nothing has changed any more."""
-    last = signs(glimpses[-1].view)
-    same = list(itertools.takewhile(lambda glimpse: signs(glimpse.view) == last, reversed(glimpses)))
+def quiet_since(views: Sequence[TimedView]) -> float:
+    """For how many seconds before the last snapshot nothing changed."""
+    last = signs(views[-1].view)
+    same = list(itertools.takewhile(lambda each: signs(each.view) == last, reversed(views)))
     return same[0].time - same[-1].time
 
 
 def is_long_enough(view: SnapshotView, seconds: float) -> bool:
-    """Whether that was long enough to call it likely: a sleep of half a minute is nothing strange."""
+    """Whether a stall of so many seconds is likely: a sleep of half a minute is nothing unusual."""
     kind = kind_of_wait({view.main.call, view.blocked.call})
-    return view.snapshot.still and seconds >= LONG_ENOUGH[kind]
+    return view.snapshot.still and seconds >= STALL_SECONDS[kind]
 
 
-def profile(glimpses: Sequence[Glimpse]) -> tuple[Activity, ...]:
-    """In how many of the looks the main thread was at what, the most frequent first."""
-    seen = Counter(_at(glimpse.view) for glimpse in glimpses)
+def profile(views: Sequence[TimedView]) -> tuple[Activity, ...]:
+    """What the main thread was doing, and in how many of the snapshots, the most frequent first."""
+    seen = Counter(_at(each.view) for each in views)
     return tuple(
         Activity(times=times, doing=doing, at=at, feeder=feeder)
-        for (doing, at, feeder), times in seen.most_common(MOST_PLACES)
+        for (doing, at, feeder), times in seen.most_common(MAX_PLACES)
     )
 
 
@@ -127,12 +127,12 @@ def _at(view: SnapshotView) -> tuple[str, str, str]:
     inside = main.callback if view.doing == "callback" else main
     feeder = view.feeders[0].place if view.feeders and main.has(EXECUTE) else None
     doing = "keras" if view.doing == "user" and keras_frame(main) is not None else view.doing
-    return doing, words.place(inside.place if inside else None), words.place(feeder)
+    return doing, format_place(inside.place if inside else None), format_place(feeder)
 
 
-def pace(glimpses: Sequence[Glimpse]) -> float | None:
-    """Steps per second of fit, from the first look to the last; None where nothing was counted."""
-    counted = [(glimpse.time, counters_of(glimpse.view)) for glimpse in glimpses]
+def pace(views: Sequence[TimedView]) -> float | None:
+    """Steps per second of fit, from the first snapshot to the last; None where nothing was counted."""
+    counted = [(each.time, counters_of(each.view)) for each in views]
     points = [(time, *_position(counters)) for time, counters in counted if "of_fit" in counters]
     steps = seconds = 0.0
     for (t0, epoch0, step0, each), (t1, epoch1, step1, _) in itertools.pairwise(points):
@@ -149,19 +149,19 @@ def _position(counters: Mapping[str, int]) -> tuple[int, int, int]:
 
 
 def progress(counters: Mapping[str, int], rate: float | None) -> str:
-    """epoch 3 of 10, batch 120 of 200; 8.2 steps a second; about 4 min to go"""
+    """epoch 3 of 10, batch 120 of 200; 8.2 steps/s, about 4 min left"""
     if "of_fit" not in counters:
-        named = [f"{name} is {counters[name]:,}" for name in ("epoch", "step", "iteration", "i") if name in counters]
-        return f"by its own variables, {' and '.join(named)}" if named else ""
+        named = [f"{name} {counters[name]:,}" for name in ("epoch", "step", "iteration", "i") if name in counters]
+        return f"its own counters: {', '.join(named)}" if named else ""
     epoch, step, each = _position(counters)
     epochs = counters.get("epochs", 0)
-    text = f"epoch {epoch + 1}" + (f" of {epochs}" if epochs else "")
     if "epoch" not in counters:
-        return f"before the first of {words.count(epochs, 'epoch')}" if epochs else ""
+        return f"before the first of {format_count(epochs, 'epoch')}" if epochs else ""
+    text = f"epoch {epoch + 1}" + (f" of {epochs}" if epochs else "")
     if "begin_step" in counters or "step" in counters:
         text += f", batch {step + 1:,}" + (f" of {each:,}" if each else "")
     if rate:
-        text += f"; {rate:.3g} steps/s" if rate >= 1 else f"; {words.span(1 / rate)} a step"
+        text += f"; {rate:.3g} steps/s" if rate >= 1 else f"; {format_duration(1 / rate)} per step"
         left = (epochs - epoch) * each - step
-        text += f", so about {words.span(left / rate)} to go, validation not counted" if each and epochs else ""
+        text += f", about {format_duration(left / rate)} left without validation" if each and epochs else ""
     return text

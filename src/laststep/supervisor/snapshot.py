@@ -1,4 +1,4 @@
-"""A snapshot of a run that does not move: every thread's stack and what it is blocked in, children, pressure."""
+"""Take a snapshot: every thread's stack and what it is blocked in, child processes, pressure on the machine."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from laststep.supervisor import host
 from laststep.supervisor.stacks import Threads, by_spy, package_of, read_stacks
 from laststep.supervisor.syscalls import blocked_in
 
-APART = 1.0  # seconds between two readings of the processor time and the frames
-CHILD_SECONDS = 0.1  # the same for a child
-SAME_SLEEP = 0.3  # seconds by which the end of one and the same sleep may differ in two readings
-BUSY = 0.05  # cores
-MOST_TASKS = 256
-MOST_CHILDREN = 8
-MOST_NATIVE = 16
-TELLING = {"read", "write", "recv", "send", "connect", "open", "lock-file", "sync"}
+SECONDS_APART = 1.0  # two readings of CPU time and frames
+CHILD_SECONDS_APART = 0.1
+MAX_SLEEP_DIFFERENCE = 0.3  # seconds by which the end of one sleep may differ between two readings
+MIN_BUSY_CORES = 0.05
+MAX_TASKS = 256
+MAX_CHILDREN = 8
+MAX_NATIVE = 16
+BLOCKING_CALLS = {"read", "write", "recv", "send", "connect", "open", "lock-file", "sync"}
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class _Second:
 
 
 def take_snapshot(pid: int, tree: list[int], folder: Path | None, *spy: str) -> Snapshot:
-    """About a second long; the process goes on, but for the milliseconds in which its stacks are read."""
+    """It takes about a second. The process keeps running while its stacks are read."""
     threads, because = read_stacks(pid, folder, *spy)
     second = _count_for_a_second(pid, [thread.tid for thread in threads if thread.tid])
     again, _ = by_spy(pid)
@@ -46,8 +46,8 @@ def take_snapshot(pid: int, tree: list[int], folder: Path | None, *spy: str) -> 
         no_threads_because=because,
         moves=_moves(threads, again),
         native=_native(pid, threads, second),
-        children=tuple(_child(child, package_of(threads), *spy) for child in tree[:MOST_CHILDREN] if child != pid),
-        busy_threads=sum(1 for cores in second.cores.values() if cores > BUSY),
+        children=tuple(_child(child, package_of(threads), *spy) for child in tree[:MAX_CHILDREN] if child != pid),
+        busy_threads=sum(1 for cores in second.cores.values() if cores > MIN_BUSY_CORES),
         pressure=decode(Pressure, host.pressure()),
         memory=decode(HostMemory, host.memory()),
     )
@@ -57,7 +57,7 @@ def _count_for_a_second(pid: int, tids: list[int]) -> _Second:
     woke = {tid: _switches(pid, tid) for tid in tids}
     wakes = {tid: blocked_in(pid, tid).wakes for tid in tids}
     before, began = _processor_times(pid), time.monotonic()
-    time.sleep(APART)
+    time.sleep(SECONDS_APART)
     after, took = _processor_times(pid), time.monotonic() - began
     return _Second(took, woke, wakes, {tid: (after[tid] - before[tid]) / took for tid in after if tid in before})
 
@@ -67,7 +67,7 @@ def _with_counts(pid: int, thread: ThreadStack, second: _Second) -> ThreadStack:
         return thread
     task = _blocked(pid, thread.tid)
     slept, wakes = second.wakes[thread.tid], task.wakes
-    if slept is None or wakes is None or abs(slept - second.seconds - wakes) > SAME_SLEEP:
+    if slept is None or wakes is None or abs(slept - second.seconds - wakes) > MAX_SLEEP_DIFFERENCE:
         wakes = None  # another sleep than a second ago: a loop of short ones has no end of its own
     woke = _switches(pid, thread.tid) - second.woke[thread.tid]
     return replace(_with_task(thread, task), wakes=wakes, woke=woke, cpu=round(second.cores.get(thread.tid, 0.0), 3))
@@ -78,7 +78,7 @@ def _with_task(thread: ThreadStack, task: Task) -> ThreadStack:
 
 
 def _blocked(pid: int, tid: int) -> Task:
-    """As blocked_in; a peer that is this very process is no network."""
+    """As blocked_in; a peer that is the process itself is not the network."""
     task = blocked_in(pid, tid)
     port = task.on.rpartition(":")[2]
     if task.on.startswith("socket ") and port.isdigit() and host.listener(int(port)) == pid:
@@ -87,13 +87,13 @@ def _blocked(pid: int, tid: int) -> Task:
 
 
 def _switches(pid: int, tid: int) -> int:
-    """How often the thread has gone to sleep by itself so far: one that receives something wakes up each time."""
+    """How often the thread has gone to sleep so far: one that receives data wakes up each time."""
     return int(host.status(pid, "voluntary_ctxt_switches", tid) or 0)
 
 
 def _processor_times(pid: int) -> dict[int, float]:
     found = {}
-    for task in list(Path(f"/proc/{pid}/task").glob("*"))[:MOST_TASKS]:
+    for task in list(Path(f"/proc/{pid}/task").glob("*"))[:MAX_TASKS]:
         try:
             fields = task.joinpath("stat").read_bytes().rpartition(b")")[2].split()
             found[int(task.name)] = (int(fields[11]) + int(fields[12])) / host.TICKS
@@ -103,7 +103,7 @@ def _processor_times(pid: int) -> dict[int, float]:
 
 
 def _moves(threads: Threads, again: Threads) -> bool | None:
-    """Whether the main thread stands elsewhere a second later; None when that could not be seen."""
+    """Whether the main thread is elsewhere a second later; None where that could not be seen."""
     one, two = (next((thread.frames for thread in of if thread.current), None) for of in (threads, again))
     if one is None or two is None:
         return None
@@ -111,23 +111,23 @@ def _moves(threads: Threads, again: Threads) -> bool | None:
 
 
 def _native(pid: int, threads: Threads, second: _Second) -> tuple[Task, ...]:
-    """Threads without Python (TensorFlow's own) that are blocked in a file or a socket, or in the disk."""
+    """Threads without Python (TensorFlow's own) that are blocked in a file or a socket, or in a disk."""
     python = {thread.tid for thread in threads}
-    if None in python:  # by signal alone nobody knows which are which
+    if None in python:  # faulthandler does not say which threads these are
         return ()
     found = []
     for tid in second.cores:
         task = blocked_in(pid, tid) if tid not in python else Task()
-        if task.call in TELLING or task.state == "D":
+        if task.call in BLOCKING_CALLS or task.state == "D":
             found.append(replace(task, name=host.who(tid)))
-    return tuple(found[:MOST_NATIVE])
+    return tuple(found[:MAX_NATIVE])
 
 
 def _child(pid: int, package: str, *spy: str) -> ChildProcess:
     before = host.cpu_seconds(pid)
     threads, _ = by_spy(pid, *spy, package=package)
     threads = tuple(_with_task(thread, blocked_in(pid, thread.tid)) if thread.tid else thread for thread in threads)
-    time.sleep(CHILD_SECONDS)
+    time.sleep(CHILD_SECONDS_APART)
     after, task = host.cpu_seconds(pid), blocked_in(pid, pid)
     return ChildProcess(
         name=host.who(pid),
@@ -136,6 +136,6 @@ def _child(pid: int, package: str, *spy: str) -> ChildProcess:
         on=task.on,
         wakes=task.wakes,
         pid=pid,
-        cpu=round(((after or 0) - (before or 0)) / CHILD_SECONDS, 2),
+        cpu=round(((after or 0) - (before or 0)) / CHILD_SECONDS_APART, 2),
         threads=threads,
     )

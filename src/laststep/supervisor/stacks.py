@@ -22,20 +22,20 @@ from laststep.record.stacks import STACKS, stack_signal
 from laststep.recorder.frames import source_line
 from laststep.supervisor import host
 
-MOST_SECONDS = 2.0  # py-spy takes 0.05 s; on a process that the kernel holds (state D) it would wait for ever
-MOST_THREADS = 64
-MOST_FRAMES = 60
-# py-spy then reads the memory of a process that runs on. Otherwise it pauses it, and a thread that the kernel holds in
-# a dead file system would keep all the others paused.
+MAX_PY_SPY_SECONDS = 2.0  # it takes 0.05 s; on a process in uninterruptible sleep (state D) it would wait for ever
+MAX_THREADS = 64
+MAX_FRAMES = 60
+# py-spy reads the memory of the running process. Otherwise it pauses the process, and a thread that hangs in a dead
+# file system would keep all the others paused.
 UNDISTURBED = "--nonblocking"
-# With --locals: the only variables that are kept, and only where they are whole numbers. Others may hold secrets.
+# With --locals: the only variables that are kept, and only where they are integers. Others may hold secrets.
 COUNTERS = frozenset(
     ("epoch", "epochs", "initial_epoch", "step", "begin_step", "end_step", "steps", "steps_per_epoch", "iteration", "i")
 )
-_WHOLE = re.compile(r"-?\d{1,15}")
+_INTEGER = re.compile(r"-?\d{1,15}")
 _FRAME = re.compile(r'  File "(.+)", line (\d+|\?\?\?) in (.+)')
-MOST_STACK_BYTES = 1 << 20
-SETTLED = 0.3  # seconds in which faulthandler has written; it takes about 20 ms
+MAX_STACK_BYTES = 1 << 20
+MAX_ANSWER_SECONDS = 0.3  # of faulthandler, which takes about 20 ms
 
 Threads = tuple[ThreadStack, ...]
 
@@ -43,8 +43,8 @@ Threads = tuple[ThreadStack, ...]
 def read_stacks(pid: int, folder: Path | None, *more: str) -> tuple[Threads, str]:
     """(threads, ""), each with its name and system id where known, or ((), why not).
 
-    A folder is given where the recorder may be asked by signal: of a process that does nothing. faulthandler reads the
-    frames of the other threads without the interpreter's lock, and where one of them runs, that has crashed programs.
+    The folder is given where faulthandler may be asked by signal: of an idle process. faulthandler reads the frames of
+    other threads without the GIL, and where one of them was running, that has crashed programs.
     """
     threads, because = by_spy(pid, *more)
     if threads or folder is None:
@@ -54,14 +54,14 @@ def read_stacks(pid: int, folder: Path | None, *more: str) -> tuple[Threads, str
 
 
 def by_spy(pid: int, *more: str, package: str = "") -> tuple[Threads, str]:
-    """As read_stacks. The package is that of the parent's program, for a child whose own stack does not tell it."""
+    """As read_stacks. `package` is that of the parent's program, for a child whose own stack does not show it."""
     program = spy()
     if program is None:
         return (), "py-spy is not installed"
     try:
         done = subprocess.run(
             [program, "dump", "--json", UNDISTURBED, "--pid", str(pid), *more],
-            capture_output=True, timeout=MOST_SECONDS, check=False,
+            capture_output=True, timeout=MAX_PY_SPY_SECONDS, check=False,
         )  # fmt: skip
         dump = json.loads(done.stdout) if done.returncode == 0 else []
     except (OSError, subprocess.TimeoutExpired, ValueError) as error:
@@ -78,7 +78,7 @@ def spy() -> str | None:
 
 @dataclass(frozen=True)
 class _Call:
-    """One frame as it was read: whose it is, the whole stack tells."""
+    """One frame as it was read; whose it is depends on the whole stack."""
 
     file: str
     line: int  # 0 where it is not known
@@ -96,15 +96,15 @@ def parse_dump(dump: Sequence[Mapping[str, Any]], pid: int, package: str = "") -
             tid=thread.get("os_thread_id"),
             current=thread.get("os_thread_id") == pid,
             holds_gil=bool(thread.get("owns_gil")),
-            frames=_frames(calls[:MOST_FRAMES], package),
+            frames=_frames(calls[:MAX_FRAMES], package),
         )
-        for thread, calls in list(zip(dump, stacks, strict=True))[:MOST_THREADS]
+        for thread, calls in list(zip(dump, stacks, strict=True))[:MAX_THREADS]
     )
 
 
 def _call(frame: Mapping[str, Any]) -> _Call:
     variables = {str(local.get("name")): str(local.get("repr")) for local in frame.get("locals") or []}
-    counters = {name: int(text) for name, text in variables.items() if name in COUNTERS and _WHOLE.fullmatch(text)}
+    counters = {name: int(text) for name, text in variables.items() if name in COUNTERS and _INTEGER.fullmatch(text)}
     return _Call(frame["filename"], frame.get("line") or 0, str(frame["name"]).rpartition(".")[2], counters)
 
 
@@ -119,7 +119,7 @@ def parse_threads(text: str) -> Threads:
             stacks[-1][1].append(_Call(found[1], int(found[2]) if found[2].isdigit() else 0, found[3]))
     package = _main_package(calls for _, calls in stacks)
     return tuple(
-        ThreadStack(current=current, frames=_frames(calls, package)) for current, calls in stacks[:MOST_THREADS]
+        ThreadStack(current=current, frames=_frames(calls, package)) for current, calls in stacks[:MAX_THREADS]
     )
 
 
@@ -136,7 +136,7 @@ def _main_package(stacks: Iterable[Sequence[_Call]]) -> str:
 
 
 def package_of(threads: Threads) -> str:
-    """The same of stacks that have been read."""
+    """The same, of stacks that were read before."""
     own = (package_folder(frame.file) for thread in threads for frame in thread.frames if frame.is_users)
     return next((folder for folder in own if folder), "")
 
@@ -159,7 +159,7 @@ def _frame(call: _Call, package: str) -> Frame:
 
 
 def by_signal(pid: int, folder: Path) -> Threads:
-    """Ask faulthandler, which needs neither rights nor the interpreter lock. A stopped process does not answer."""
+    """Ask faulthandler, which needs neither permissions nor the GIL. A stopped process does not answer."""
     number = stack_signal()
     if not number or not catches(pid, number):
         return ()
@@ -169,7 +169,7 @@ def by_signal(pid: int, folder: Path) -> Threads:
         os.kill(pid, number)
     except OSError:
         return ()
-    deadline = time.monotonic() + SETTLED
+    deadline = time.monotonic() + MAX_ANSWER_SECONDS
     while time.monotonic() < deadline:
         time.sleep(0.03)
         text = read_plain(path)[before:].decode("utf-8", "replace")
@@ -186,7 +186,7 @@ def _make_room(path: Path) -> int:
         return 0
     try:
         size = os.fstat(fd).st_size
-        if size > MOST_STACK_BYTES:
+        if size > MAX_STACK_BYTES:
             os.ftruncate(fd, 0)
             return 0
         return size

@@ -30,7 +30,7 @@ TIMER_ABSTIME = 1
 
 
 def blocked_in(pid: int, tid: int) -> Task:
-    """A thread's state, its system call and the object of that; nothing of it where the thread is gone."""
+    """A thread's state, its system call and what that is on; an empty task where the thread is gone."""
     task = Path(f"/proc/{pid}/task/{tid}")
     try:
         state = task.joinpath("stat").read_bytes().rpartition(b")")[2].split()[0].decode()
@@ -58,7 +58,7 @@ def _object(pid: int, call: str, arguments: list[int]) -> str:
 
 
 def _wakes(pid: int, arguments: list[int]) -> float | None:
-    """In how many seconds a sleep that has an end (clock_nanosleep until a time, as Python's) will be over."""
+    """In how many seconds a sleep until a fixed time will be over (clock_nanosleep, as Python uses it)."""
     clock, flags, request = arguments[:3]
     until = _memory(pid, request, 16) if clock == time.CLOCK_MONOTONIC and flags == TIMER_ABSTIME else b""
     if len(until) < 16:

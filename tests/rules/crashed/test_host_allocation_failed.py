@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from laststep import text as words
 from laststep.record.sample import HostMemory, Sample
+from laststep.text import format_size
 from tests.rules.crashed.ended import ended, raised, says
 
 GB = 10**9
@@ -35,4 +35,4 @@ def test_what_was_available_comes_from_the_last_sample_that_has_it() -> None:
 def test_an_amount_of_any_size_is_read(asked: str, size: float) -> None:
     message = f"Unable to allocate {asked} for an array with shape (10, 20) and data type float64"
     first = ended(raised("numpy._core._exceptions._ArrayMemoryError", message)).findings[0]
-    assert first.cause == f"An allocation of {words.size(size)} in the machine's memory failed."
+    assert first.cause == f"An allocation of {format_size(size)} in the machine's memory failed."

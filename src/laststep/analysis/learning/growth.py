@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from laststep import text as words
 from laststep.analysis.learning.bad_step import bad_inputs, bad_predictions, bad_site
 from laststep.analysis.learning.baseline import baseline_of
 from laststep.analysis.learning.scale import implied_input_scale, large_inputs, large_targets, max_abs
@@ -17,6 +16,7 @@ from laststep.analysis.learning.weights import (
     starting_scales,
 )
 from laststep.record.run import Run
+from laststep.text import format_count
 
 MAX_PLAUSIBLE_LOSS = 1e15
 MIN_GRADIENT_GROWTH, MIN_WEIGHT_GROWTH = 100.0, 20.0  # times the first norm
@@ -116,7 +116,7 @@ def unseen_growth(site: Site) -> str:
         return ""
     if not site.good:
         return f"the loss was Inf in step {step}, and no step before it was sampled"
-    share, later = relative_update(site, site.good[0]), words.count(step - last, "step")
+    share, later = relative_update(site, site.good[0]), format_count(step - last, "step")
     if not share > MIN_LARGE_UPDATE:
         return ""
     return f"one update changed the weights by {share:.0%}, and {later} later the loss was Inf"

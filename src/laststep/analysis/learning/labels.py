@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.learning.learning import LEARNS, learning_of
 from laststep.analysis.learning.outputs import Output, outputs
@@ -16,6 +15,7 @@ from laststep.analysis.progress import fit_place, target_place
 from laststep.record.events.numbers import BadNumber
 from laststep.record.events.process import Raised
 from laststep.record.run import Run
+from laststep.text import format_value
 
 ROUNDING_TOLERANCE = 0.01
 NOISE_TOLERANCE = 0.1  # noisy labels, as some GANs use them, go a little beyond 0 and 1
@@ -83,9 +83,9 @@ def _for_sparse(output: Output, low: float, high: float) -> LabelProblem | None:
     distinct = output.y.distinct
     by_255 = bool(distinct) and all(abs(value * 255 - round(value * 255)) < ROUNDING_TOLERANCE for value in distinct)
     scaled = "were divided by 255 like the inputs" if by_255 and high <= 1 else "are not integers"
-    shown = ", ".join(words.value(round(value, 4)) for value in distinct[:5])
-    seen = f"labels between {words.value(low)} and {words.value(high)}" + (f": {shown} …" if shown else "")
-    cause = f"The class indices {scaled}: {output.loss} truncates them to at most {words.value(int(high))}."
+    shown = ", ".join(format_value(round(value, 4)) for value in distinct[:5])
+    seen = f"labels between {format_value(low)} and {format_value(high)}" + (f": {shown} …" if shown else "")
+    cause = f"The class indices {scaled}: {output.loss} truncates them to at most {format_value(int(high))}."
     trial = {"affine": [255.0, ROUNDING_TOLERANCE]} if by_255 and high <= 1 else None
     return LabelProblem(cause, seen, "scale x only; keep y as 0, 1, 2 …", trial=trial)
 
@@ -98,7 +98,7 @@ def _for_categorical(output: Output, low: float, high: float) -> LabelProblem | 
     if sums[0] >= 1 - ROUNDING_TOLERANCE and sums[1] <= 1 + ROUNDING_TOLERANCE and low >= -ROUNDING_TOLERANCE:
         return None
     binary = output.y.distinct == (0.0, 1.0)
-    span = f"the sums of the target rows range from {words.value(sums[0])} to {words.value(sums[1])}"
+    span = f"the sums of the target rows range from {format_value(sums[0])} to {format_value(sums[1])}"
     if binary and sums[1] <= 1:
         cause = "Some rows of the one-hot targets are all 0: their class has no column."
         unused = 0.0 in output.y.column_means  # as where classes are numbered from 1
@@ -109,7 +109,7 @@ def _for_categorical(output: Output, low: float, high: float) -> LabelProblem | 
         trial = {"output": {"activation": "sigmoid"}, "loss": "binary_crossentropy"}
         return LabelProblem(cause, span, 'Dense(…, activation="sigmoid"), loss="binary_crossentropy"', True, trial)
     cause = f"The rows of the targets do not sum to 1: {output.loss} expects a distribution over the classes."
-    seen = f"{span}, values from {words.value(low)} to {words.value(high)}"
+    seen = f"{span}, values from {format_value(low)} to {format_value(high)}"
     hot = low >= 0 and or_nan(output.y.zeros) >= 1 - 1 / (output.units or 2) - ROUNDING_TOLERANCE
     return LabelProblem(cause, seen, "one-hot rows: keras.utils.to_categorical(y)", hot, {"targets": "distribution"})
 
@@ -120,10 +120,12 @@ def _for_binary(output: Output, low: float, high: float) -> LabelProblem | None:
         return None
     distinct = output.y.distinct
     two = distinct if len(distinct) == 2 else None
-    given = f"{words.value(two[0])} and {words.value(two[1])}" if two else f"{words.value(low)} to {words.value(high)}"
+    given = (
+        f"{format_value(two[0])} and {format_value(two[1])}" if two else f"{format_value(low)} to {format_value(high)}"
+    )
     changes = {(-1.0, 1.0): "y = (y + 1) / 2", (1.0, 2.0): "y = y - 1", (0.0, 255.0): "y = y / 255"}
     change = changes.get((two[0], two[1]), "y = (y > threshold)") if two else "targets between 0 and 1, or another loss"
     cause = f"The targets are {given}, but {output.loss} expects 0 to 1: the loss has no minimum."
     moves = {"y = (y + 1) / 2": [0.5, 0.5], "y = y - 1": [1.0, -1.0], "y = y / 255": [1 / 255, 0.0]}
     trial = {"affine": moves[change]} if change in moves else None
-    return LabelProblem(cause, f"targets from {words.value(low)} to {words.value(high)}", change, trial=trial)
+    return LabelProblem(cause, f"targets from {format_value(low)} to {format_value(high)}", change, trial=trial)

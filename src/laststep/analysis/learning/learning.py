@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence
 from laststep.analysis.learning.bad_step import bad_site
 from laststep.analysis.learning.baseline import Baseline, baseline_of
@@ -13,6 +12,7 @@ from laststep.analysis.learning.curve import MAX_FLAT_CHANGE, MIN_POINTS, Curve,
 from laststep.analysis.learning.site import Site, compact, last_site, or_nan, trains_in_turns
 from laststep.record.events.numbers import Dependence
 from laststep.record.run import Run, view
+from laststep.text import format_count, format_value
 
 LEARNS, FAILS, UNKNOWN = "learns", "fails", "unknown"
 MIN_STEPS = 60  # with fewer, the loss of a good model may not have moved yet
@@ -78,9 +78,9 @@ class Learning:
     def summary(self) -> str:
         if not self.losses.points:
             return ""
-        first, last = words.value(self.losses.points[0]), words.value(self.losses.points[-1])
-        says = f"the loss went from {first} to {last} in {words.count(self.steps, 'step')}"
-        constant = f"; a constant prediction would give {words.value(self.baseline.loss)}"
+        first, last = format_value(self.losses.points[0]), format_value(self.losses.points[-1])
+        says = f"the loss went from {first} to {last} in {format_count(self.steps, 'step')}"
+        constant = f"; a constant prediction would give {format_value(self.baseline.loss)}"
         return says + (constant if self.at_baseline else "")
 
     @property

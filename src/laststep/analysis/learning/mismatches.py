@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from laststep import text as words
 from laststep.analysis.learning.learning import Learning
 from laststep.analysis.learning.outputs import Output
 from laststep.analysis.learning.site import or_nan
+from laststep.text import format_value
 
 RANGES = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, math.inf)}
 PROBABILITY_TOLERANCE = 0.01  # for rounding and label smoothing
@@ -71,7 +71,7 @@ def _activated_twice(output: Output) -> Mismatch | None:
     low, high, mean = map(or_nan, (output.y_pred.low, output.y_pred.high, output.y_pred.mean))
     if undone or not (abs(mean * output.units - 1) <= 0.001 and low >= 0 and high <= 1 + 1e-5):
         return None
-    seen = f"the predictions lie between {words.value(low)} and {words.value(high)}, and each row sums to 1"
+    seen = f"the predictions lie between {format_value(low)} and {format_value(high)}, and each row sums to 1"
     cause = "The loss has from_logits=True but receives probabilities: softmax is applied twice."
     return Mismatch(cause, seen, f"{_class(output)}(from_logits=False)", True, {"loss": {"from_logits": False}})
 
@@ -93,7 +93,7 @@ def _not_probabilities(output: Output) -> Mismatch | None:
     normalized = output.kind == "categorical" and output.activation != "relu"  # Keras divides by the sum
     if low >= -PROBABILITY_TOLERANCE and (high <= 1 + PROBABILITY_TOLERANCE or normalized):
         return None
-    span = f"from {words.value(low)} to {words.value(high)}"
+    span = f"from {format_value(low)} to {format_value(high)}"
     seen = f"{output.layer_name} outputs values {span}; from_logits is not set"
     return Mismatch(f"{cause}: the predictions range {span}.", seen, change, False, _activate(output, expected))
 
@@ -108,11 +108,11 @@ def _out_of_range(output: Output) -> Mismatch | None:
     above = high > top + spread / 2 and mean + spread > top
     if not (below or above):
         return None
-    span = f"{words.value(bottom)} to {words.value(top)}" if top < math.inf else f"{words.value(bottom)} and above"
-    targets = f"the targets range from {words.value(low)} to {words.value(high)}"
+    span = f"{format_value(bottom)} to {format_value(top)}" if top < math.inf else f"{format_value(bottom)} and above"
+    targets = f"the targets range from {format_value(low)} to {format_value(high)}"
     cause = f"The last layer's {output.activation} outputs {span}, but {targets}."
     change, trial = f"Dense({output.units or 1})  # without activation", _activate(output, "linear")
-    return Mismatch(cause, f"{targets}, mean {words.value(mean)}", change, False, trial)
+    return Mismatch(cause, f"{targets}, mean {format_value(mean)}", change, False, trial)
 
 
 def suspect_when_failing(output: Output, learning: Learning) -> Mismatch | None:

@@ -25,7 +25,6 @@ from laststep.record.events.shared import Optimizer
 from laststep.record.place import Place
 from laststep.record.run import Run, view
 
-GENERIC_RULES = ("nan-loss", "loss-not-improving")  # every specific cause outranks them
 HALF_PRECISION = ("float16", "mixed_float16")
 UNSEEN = TensorStatistics()  # of a tensor that was not recorded
 

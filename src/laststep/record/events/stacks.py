@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import ClassVar
 
+from laststep.record.decode import key
 from laststep.record.event import Event
 from laststep.record.events.shared import Frame
 from laststep.record.place import Place
@@ -147,7 +148,7 @@ class Attached(Event):
     counters: Mapping[str, int] = field(default_factory=dict)  # of Keras's loop or the program's own: epoch, step …
     steps_per_second: float | None = None  # None where nothing was counted
     progress: str = ""  # how far training is, in words
-    looks: int = 0  # snapshots that were taken
+    snapshots: int = field(default=0, metadata=key("looks"))  # that were taken
     profile: tuple[Activity, ...] = ()  # the most frequent first
     wakes: float = 0.0  # how often per second the main thread was put on a processor
     cpu: float = 0.0  # cores in use by the process and its descendants

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from laststep.record.decode import key
 from laststep.record.event import Event
 from laststep.record.events.stacks import ThreadStack
 from laststep.record.place import Place
@@ -153,7 +154,7 @@ class SeenLine:
     line: int = 0
     text: str = ""
     is_users: bool | None = None
-    looks: int = 0
+    snapshots: int = field(default=0, metadata=key("looks"))  # in which it was seen
 
     @property
     def place(self) -> Place | None:
@@ -172,7 +173,7 @@ class Feeding(Event):
     share: float | None = None  # of the time before, spent waiting
     each: float | None = None  # seconds waited in a step
     steps: int = 0  # over which that was measured
-    looks: int = 0  # snapshots that were taken
+    snapshots: int = field(default=0, metadata=key("looks"))  # that were taken
     lines: tuple[SeenLine, ...] = ()  # the most frequent first
 
 
@@ -192,7 +193,7 @@ class Pace(Event):
 
     KIND: ClassVar[str] = "pace"
 
-    looks: int = 0  # snapshots that were taken, one a second
+    snapshots: int = field(default=0, metadata=key("looks"))  # that were taken, one per second
     ranks: tuple[RankPace, ...] = ()
 
 

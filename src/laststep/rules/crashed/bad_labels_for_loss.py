@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from laststep.analysis.finding import Evidence, Remedy, no
 from laststep.analysis.learning.labels import silent_labels
-from laststep.analysis.messages import ECHOES, answer
+from laststep.analysis.messages import answer
 from laststep.analysis.progress import fit_place
 from laststep.analysis.shapes import fit_arguments, format_shape, label_mismatch
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 
-@rule(
-    outranks=(
-        *(*ECHOES, "shape-mismatch", "dtype-mismatch"),
-        *("nan-loss", "loss-not-improving", "no-signal", "unscaled-targets", "exploding-gradients"),
-        *("learning-rate-too-high", "learning-rate-too-low"),
-    )
-)
+@rule(tier=Tier.ROOT)
 def bad_labels_for_loss(run: Run) -> Answer:
     """The labels do not match the loss: class indices for one-hot rows or the reverse, or invalid values.
 

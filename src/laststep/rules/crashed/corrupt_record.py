@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from laststep import text as words
 from laststep.analysis.checkpoints import checkpoint_in
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
+from laststep.analysis.messages import Message, answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_count
 
 MESSAGES = compiled(
     r"(?P<how>corrupted|truncated) record at (?P<offset>\d+)",
@@ -39,7 +39,7 @@ for path in files:
         print(path, "breaks after record", good)"""
 
 
-@rule(outranks=(*ECHOES, "missing-file", "dataset-empty"))
+@rule()
 def corrupt_record(run: Run) -> Answer:
     """A data file or checkpoint is damaged, truncated, or not in the format it was read as.
 
@@ -104,7 +104,7 @@ def _read_before(run: Run) -> tuple[Evidence, ...]:
         first = run.steps[-1].number * batch + 1
         records = f"the records {first:,} to {first + batch - 1:,}"
         return (Evidence(f"by the number of batches before it, it is one of {records}"),)
-    return (Evidence(f"{words.count(run.steps[-1].number, 'step')} were trained on the data read before it"),)
+    return (Evidence(f"{format_count(run.steps[-1].number, 'step')} were trained on the data read before it"),)
 
 
 def _remedies(message: Message, file: str) -> tuple[Remedy, ...]:

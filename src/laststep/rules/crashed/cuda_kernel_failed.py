@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Remedy
-from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
+from laststep.analysis.messages import Message, answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -40,7 +40,7 @@ BLOCKING = Remedy(
 )
 
 
-@rule(outranks=(*ECHOES, "gpu-libraries-unusable"))
+@rule()
 def cuda_kernel_failed(run: Run) -> Answer:
     """A CUDA kernel failed: a launch failure, an illegal address, an assertion on the device.
 

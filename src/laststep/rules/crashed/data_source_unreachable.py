@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Remedy
-from laststep.analysis.messages import ECHOES, answer, compiled, find_message
+from laststep.analysis.messages import answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -31,7 +31,7 @@ MESSAGES = compiled(
 )
 
 
-@rule(outranks=(*ECHOES, "missing-file"))
+@rule()
 def data_source_unreachable(run: Run) -> Answer:
     """A remote data source could not be reached: a download, a bucket, a database.
 

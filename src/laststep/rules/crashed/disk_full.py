@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 
-from laststep import text as words
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.messages import ECHOES, answer, compiled, find_message
+from laststep.analysis.messages import answer, compiled, find_message
 from laststep.record.events.supervisor import Aftermath
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_size
 
 _FULL = (
     r"(?i:No space left on device|Disk quota exceeded|There is not enough space on the disk|Kein Speicherplatz|"
@@ -26,7 +26,7 @@ MESSAGES = compiled(
 _SHARED_MEMORY = compiled(r"/dev/shm|/psm_|shared memory|/torch_|/nccl-")
 
 
-@rule(outranks=(*ECHOES, "corrupt-record", "gpu-out-of-memory", "host-allocation-failed"))
+@rule()
 def disk_full(run: Run) -> Answer:
     """The disk, or your quota on it, was full.
 
@@ -68,5 +68,5 @@ def _free_space(run: Run) -> tuple[Evidence, ...]:
     after = run.last(Aftermath)
     if after is None:
         return ()
-    free = [f"{words.size(disk.free)} free in {disk.path}" for disk in after.disks if disk.free is not None]
+    free = [f"{format_size(disk.free)} free in {disk.path}" for disk in after.disks if disk.free is not None]
     return (Evidence("after the end: " + ", ".join(free), (after,)),) if free else ()

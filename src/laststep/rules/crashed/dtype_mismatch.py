@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.messages import ECHOES_OF_OPS, Message, answer, compiled, find_message
+from laststep.analysis.messages import Message, answer, compiled, find_message
 from laststep.analysis.shapes import fit_arguments
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -42,7 +42,7 @@ C_TYPES = {"half": "float16", "float": "float32", "double": "float64"}  # as Ten
 OBJECT_TYPES = ("object", "str", "string", "float", "int", "list", "NoneType", "Timestamp", "dict", "bytes")
 
 
-@rule(outranks=ECHOES_OF_OPS)
+@rule()
 def dtype_mismatch(run: Run) -> Answer:
     """An operation got a tensor of the wrong dtype: integers for floats, float64 for float32, objects.
 

@@ -12,7 +12,7 @@ from laststep.record.events.process import Raised
 from laststep.record.events.shared import Frame, users_line
 from laststep.record.place import Place
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 # How TensorFlow reports an exception in Python code that it calls: its class and message, then its traceback.
 _INSIDE = re.compile(
@@ -30,7 +30,11 @@ _CALLERS = re.compile(
 _NOT_AN_ERROR = ("StopIteration", "GeneratorExit", "KeyboardInterrupt")
 
 
-@rule(outranks=("unhandled-exception", "shape-mismatch", "dtype-mismatch"))
+@rule(
+    tier=Tier.CONSEQUENCE,
+    follows=("crashed", "data-exhausted", "dataset-empty"),
+    outranks=("shape-mismatch", "dtype-mismatch"),
+)
 def generator_raised(run: Run) -> Answer:
     """The program's own data code raised: a generator, a PyDataset, a function in map or py_function.
 

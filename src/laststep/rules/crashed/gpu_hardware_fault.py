@@ -6,11 +6,11 @@ import re
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.memory import pids
-from laststep.analysis.messages import ECHOES, Message, compiled, find_message
+from laststep.analysis.messages import Message, compiled, find_message
 from laststep.analysis.progress import progress
 from laststep.record.events.supervisor import KernelLine, Limits
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 Xid = tuple[KernelLine, re.Match[str]]
 
@@ -41,7 +41,7 @@ MESSAGES = compiled(
 )
 
 
-@rule(outranks=(*ECHOES, "cuda-kernel-failed", "gpu-libraries-unusable", "gpu-out-of-memory"))
+@rule(tier=Tier.ROOT)
 def gpu_hardware_fault(run: Run) -> Answer:
     """The GPU itself failed: a hardware Xid, an uncorrectable memory error, a lost GPU.
 

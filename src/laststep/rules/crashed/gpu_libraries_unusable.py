@@ -6,7 +6,7 @@ import re
 
 from laststep.analysis.capability import NEWER_DRIVER, OLDER_BUILD, REFUSED, TARGET, CapabilityGap, capability_gap
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
-from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message, find_messages
+from laststep.analysis.messages import Message, answer, compiled, find_message, find_messages
 from laststep.analysis.signals import quoted, verdict
 from laststep.logs.read import parsed_console
 from laststep.record.run import Run
@@ -67,7 +67,7 @@ POSSIBLE = compiled(
 )
 
 
-@rule(outranks=ECHOES)
+@rule()
 def gpu_libraries_unusable(run: Run) -> Answer:
     """CUDA, cuDNN or cuBLAS is missing, has the wrong version, or fails to initialize.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from laststep.analysis.device_memory import shortage
 from laststep.analysis.finding import Confidence, Remedy, measured, no
-from laststep.analysis.messages import ECHOES, answer
+from laststep.analysis.messages import answer
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
 
-@rule(outranks=(*ECHOES, "gpu-out-of-memory"))
+@rule(follows=("gpu-memory-growing", "tensors-accumulating"))
 def gpu_memory_fragmented(run: Run) -> Answer:
     """Enough GPU memory was free, but no single block was large enough.
 

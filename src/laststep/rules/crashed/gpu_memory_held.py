@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from laststep import text as words
 from laststep.analysis.device_memory import OUT_OF_MEMORY, parse_bytes, shortage
 from laststep.analysis.finding import Confidence, Evidence, Remedy, no
 from laststep.analysis.memory import pids
-from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
+from laststep.analysis.messages import Message, answer, compiled, find_message
 from laststep.logs.read import parsed_console
 from laststep.record.events.supervisor import Limits
 from laststep.record.run import Run
 from laststep.record.sample import GpuState
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
+from laststep.text import format_size
 
 MIN_POOL_BYTES = 500e6  # with a smaller pool for TensorFlow, others held the rest
 MIN_FREE_SHARE = 0.3  # of the GPU's memory, when the program started
@@ -45,7 +45,7 @@ _USAGE = compiled(r"Memory usage: (?P<free>\d+) bytes free, (?P<total>\d+) bytes
 _OTHERS = compiled(r"Process (?P<pid>\d+) has (?P<used>[\d.]+ [KMG]iB) memory in use")
 
 
-@rule(outranks=(*ECHOES, "gpu-out-of-memory", "gpu-libraries-unusable"))
+@rule(tier=Tier.ROOT)
 def gpu_memory_held(run: Run) -> Answer:
     """The GPU's memory was already in use: by another process, an old session, or TensorFlow's own pool.
 
@@ -71,7 +71,7 @@ def gpu_memory_held(run: Run) -> Answer:
         return no("the libraries have incompatible versions, which explains the failed handle")
     usage = find_message(run, *_USAGE)
     if usage is not None and int(usage["free"]) > (1 - MIN_FREE_SHARE) * int(usage["total"]):
-        return no(f"{words.size(int(usage['free']))} of {words.size(int(usage['total']))} were free on the GPU")
+        return no(f"{format_size(int(usage['free']))} of {format_size(int(usage['total']))} were free on the GPU")
     start, handle = find_message(run, *AT_START), find_message(run, *HANDLE)
     others = _others(run)
     message = start or handle or (find_message(run, *OUT_OF_MEMORY) if others else None)
@@ -105,8 +105,8 @@ def _held_before_the_start(run: Run) -> Evidence | None:
         return None
     gpu = limits.gpus[0]
     others = [holder for holder in gpu.held_by if holder.pid not in mine]
-    names = ", ".join(f"process {holder.pid} with {words.size(holder.used or 0)}" for holder in others)
-    in_use = f"{words.size(gpu.used or 0)} of {words.size(gpu.total or 0)} were in use before the start"
+    names = ", ".join(f"process {holder.pid} with {format_size(holder.used or 0)}" for holder in others)
+    in_use = f"{format_size(gpu.used or 0)} of {format_size(gpu.total or 0)} were in use before the start"
     return Evidence(in_use + (f" ({names})" if names else ""), (limits,))
 
 
@@ -124,7 +124,7 @@ def _others(run: Run) -> Evidence | None:
         return Evidence(f"process {other['pid']} held {other['used']}")
     lack = shortage(run)
     if lack is not None and 0 < lack.limit < MIN_POOL_BYTES:
-        return Evidence(f"TensorFlow could reserve only {words.size(lack.limit)} of GPU memory")
+        return Evidence(f"TensorFlow could reserve only {format_size(lack.limit)} of GPU memory")
     for line in parsed_console(run).lines:
         free = _FREE[0].search(line.text)
         if free and parse_bytes(free["free"]) < MIN_FREE_SHARE * parse_bytes(free["total"]):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from laststep.analysis.device_memory import Shortage, shortage
 from laststep.analysis.finding import Evidence, Remedy, no
-from laststep.analysis.messages import ECHOES, answer
+from laststep.analysis.messages import answer
 from laststep.analysis.progress import fit_place
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
 
-@rule(outranks=(*ECHOES, "cuda-kernel-failed", "gpu-libraries-unusable"))
+@rule(follows=("gpu-memory-growing", "tensors-accumulating", "gpu-memory-held"))
 def gpu_out_of_memory(run: Run) -> Answer:
     """The GPU ran out of memory: the model and this batch do not fit.
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from laststep.analysis.capability import BUILD, REFUSED, CapabilityGap, capability_gap, dotted
 from laststep.analysis.finding import Confidence, Remedy, measured, no
-from laststep.analysis.messages import ECHOES, answer, find_messages
+from laststep.analysis.messages import answer, find_messages
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 BLACKWELL = (10, 12)  # major versions that NVIDIA's images support since 25.01
 
 
-@rule(outranks=(*ECHOES, "gpu-libraries-unusable", "cuda-kernel-failed"))
+@rule(tier=Tier.ROOT)
 def gpu_too_new(run: Run) -> Answer:
     """The GPU is newer than TensorFlow's build, which has no code for its compute capability.
 

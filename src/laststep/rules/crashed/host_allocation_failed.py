@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 
-from laststep import text as words
 from laststep.analysis.device_memory import DTYPE_BYTES, parse_bytes
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
+from laststep.analysis.messages import Message, answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.record.sample import HostMemory
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_size
 
 MESSAGES = compiled(
     r"Unable to allocate (?P<requested>[\d.]+ [KMGTPE]iB) for an array with shape \((?P<shape>[\d, ]+)\) and data "
@@ -32,7 +32,7 @@ MESSAGES = compiled(
 )
 
 
-@rule(outranks=(*ECHOES, "gpu-out-of-memory", "host-out-of-memory"))
+@rule(follows=("leaked",))
 def host_allocation_failed(run: Run) -> Answer:
     """An allocation in the machine's memory failed with an error.
 
@@ -56,7 +56,7 @@ def host_allocation_failed(run: Run) -> Answer:
     if message is None:
         return answer(run, None, "no allocation in the machine's memory failed")
     requested = _requested_bytes(message)
-    size = f" of {words.size(requested)}" if requested else ""
+    size = f" of {format_size(requested)}" if requested else ""
     shape = message.get("shape").replace(" ", "")
     return answer(
         run,
@@ -79,8 +79,8 @@ def _available(run: Run) -> tuple[Evidence, ...]:
     host: HostMemory | None = next((sample.host for sample in reversed(run.samples) if sample.host.total), None)
     if host is None:
         return ()
-    free = words.size(host.available or 0)
-    return (Evidence(f"the machine had {free} of {words.size(host.total)} available in the last sample"),)
+    free = format_size(host.available or 0)
+    return (Evidence(f"the machine had {free} of {format_size(host.total)} available in the last sample"),)
 
 
 def _remedies(message: Message, shape: str) -> tuple[Remedy, ...]:

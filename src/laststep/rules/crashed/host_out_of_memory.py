@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.memory import (
     MemoryKill,
@@ -24,6 +23,7 @@ from laststep.analysis.signals import quoted, verdict
 from laststep.record.events.supervisor import Aftermath, ProcessEnd, Verdict
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_size
 
 BY_RAY = compiled(
     r"(?:ray\.exceptions\.)?OutOfMemoryError: Task was killed|Ray killed this worker|exceeds the memory usage threshold"
@@ -31,7 +31,7 @@ BY_RAY = compiled(
 MIN_GROWTH_SHARE = 0.25  # of the limit, since training began: then it is growth, not the size of one step
 
 
-@rule(outranks=("killed-by-signal", "terminated", "unhandled-exception", "aborted"))
+@rule(follows=("leaked",))
 def host_out_of_memory(run: Run) -> Answer:
     """The kernel killed the process because the machine, or its control group, ran out of memory.
 
@@ -91,14 +91,14 @@ def _by_verdict(run: Run, ruling: Verdict) -> Finding:
 
 def _memory_was_enough(run: Run) -> str:
     peak, limit, total = max(map(in_use, run.samples)), limit_of(run), run.samples[-1].host.total
-    out_of = f" of the limit of {words.size(limit)}" if limit else f" of {words.size(total)}" if total else ""
+    out_of = f" of the limit of {format_size(limit)}" if limit else f" of {format_size(total)}" if total else ""
     counters = ", and the kernel's kill counters did not change" if run.has(Aftermath) and was_killed(run) else ""
-    return f"memory in use peaked at {words.size(peak)}{out_of}{counters}"
+    return f"memory in use peaked at {format_size(peak)}{out_of}{counters}"
 
 
 def _finding(run: Run, kill: MemoryKill, confidence: Confidence) -> Finding:
     limit = limit_of(run, kill.group)
-    why = f"its control group reached its limit of {words.size(limit)}" if limit else "the machine ran out of memory"
+    why = f"its control group reached its limit of {format_size(limit)}" if limit else "the machine ran out of memory"
     likely = "" if confidence is Confidence.CERTAIN else "Most likely "
     growth = growth_while_training(run)
     grows = growth is not None and growth.last - growth.first > MIN_GROWTH_SHARE * (limit or growth.last)
@@ -132,7 +132,7 @@ def _evidence(run: Run, kill: MemoryKill) -> list[Evidence]:
         found.append(Evidence("the record ends early: the supervisor was killed at the same moment"))
     curve = tuple(in_use(sample) for sample in run.samples)
     if curve:
-        both = f"memory in use: {words.size(curve[0])} at the start, {words.size(curve[-1])} in the last sample"
+        both = f"memory in use: {format_size(curve[0])} at the start, {format_size(curve[-1])} in the last sample"
         found.append(Evidence(both, curve=curve))
     others = others_with_memory(run) if limit_of(run, kill.group) is None else ""
     if others:

@@ -19,7 +19,7 @@ _COMPILED_FOR = compiled(
 )
 
 
-@rule(outranks=("killed-by-signal", "aborted"))
+@rule()
 def illegal_instruction(run: Run) -> Answer:
     """The program used an instruction that this processor does not support (SIGILL).
 

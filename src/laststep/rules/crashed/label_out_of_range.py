@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.learning.labels import out_of_range
-from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
+from laststep.analysis.messages import Message, answer, compiled, find_message
 from laststep.analysis.progress import fit_place, progress, target_place
 from laststep.analysis.shapes import fit_arguments
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
+from laststep.text import format_value
 
 MESSAGES = compiled(
     r"Received a label value of (?P<value>-?\d+) which is outside the valid range of \[(?P<low>-?\d+), "
@@ -24,7 +24,7 @@ MESSAGES = compiled(
 )
 
 
-@rule(outranks=(*ECHOES, "shape-mismatch", "bad-labels-for-loss", "cuda-kernel-failed", "nan-loss"))
+@rule(tier=Tier.ROOT)
 def label_out_of_range(run: Run) -> Answer:
     """A label, or an index into a table, is outside the range that the model has.
 
@@ -67,7 +67,7 @@ def _without_message(run: Run) -> Answer:
     if found is None:
         return answer(run, None, "no label was out of range")
     output, value = found
-    low, high = (words.value(int(end or 0)) for end in (output.y.low, output.y.high))
+    low, high = (format_value(int(end or 0)) for end in (output.y.low, output.y.high))
     shift = Remedy("The labels seem to start at 1: shift them to start at 0", "y = y - 1", fit_place(run))
     units = Remedy("Give the last layer one unit per class, or fix the labels", f"Dense({int(value) + 1}, …)")
     return Finding(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from laststep.analysis.finding import Confidence, Evidence, Remedy
-from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
+from laststep.analysis.messages import Message, answer, compiled, find_message
 from laststep.record.events.process import Versions
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 _LIBRARIES = (
     r"(?:tensorflow|tf_keras|keras|numpy|google\.protobuf|jax|jaxlib|h5py|ml_dtypes|tensorflow_\w+|pandas|"
@@ -62,7 +62,7 @@ REPLACEMENTS = {
 }
 
 
-@rule(outranks=(*ECHOES, "missing-file", "corrupt-record"))
+@rule(tier=Tier.ROOT)
 def library_incompatible(run: Run) -> Answer:
     """Two packages, or the program and a package, have incompatible versions.
 

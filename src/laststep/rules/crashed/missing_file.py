@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Confidence, Evidence, Remedy, measured
-from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
+from laststep.analysis.messages import Message, answer, compiled, find_message
 from laststep.record.events.supervisor import Launch
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -31,7 +31,7 @@ MESSAGES = compiled(
 _LIBRARY = compiled(r"\.so[.\d]*['\"]?: cannot open shared object|\.dll")
 
 
-@rule(outranks=(*ECHOES, "dataset-empty"))
+@rule()
 def missing_file(run: Run) -> Answer:
     """A file or folder is not where the program looks for it.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Remedy
-from laststep.analysis.messages import ECHOES, answer, compiled, find_message
+from laststep.analysis.messages import answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -16,7 +16,7 @@ MESSAGES = compiled(
 )
 
 
-@rule(outranks=(*ECHOES, "shape-mismatch", "dtype-mismatch"))
+@rule()
 def no_gradients(run: Run) -> Answer:
     """The loss does not depend on any weight, as far as the tape can see: all gradients are None.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from laststep.analysis.finding import Confidence, Evidence, Remedy
-from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message, find_messages
+from laststep.analysis.messages import Message, answer, compiled, find_message, find_messages
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 _TASK = r"/job:(?P<job>\w+)/(?:replica:\d+/)?task:(?P<task>\d+)"
 MESSAGES = compiled(
@@ -42,7 +42,7 @@ _AGENT = compiled(r"resource\.py:\d+:report_resource|dlrover|elastic_agent|torch
 _REBUILT = compiled(r"Restoring parameters from (?P<checkpoint>\S+)")
 
 
-@rule(outranks=(*ECHOES, "data-source-unreachable", "terminated", "unsupported-strategy"))
+@rule(tier=Tier.ROOT)
 def peer_lost(run: Run) -> Answer:
     """Another process of the same training died, hung or was removed, and this one failed because of it.
 

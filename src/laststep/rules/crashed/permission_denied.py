@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Remedy
-from laststep.analysis.messages import ECHOES, answer, compiled, find_message
+from laststep.analysis.messages import answer, compiled, find_message
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 MESSAGES = compiled(
     r"PermissionError: [^\n]*?['\"](?P<file>[^'\"\n]+)['\"]",
@@ -20,7 +20,7 @@ MESSAGES = compiled(
 )
 
 
-@rule(outranks=(*ECHOES, "missing-file", "corrupt-record"))
+@rule(tier=Tier.ROOT)
 def permission_denied(run: Run) -> Answer:
     """The operating system did not allow the program to read or write a file or folder.
 

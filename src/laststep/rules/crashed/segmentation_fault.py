@@ -5,10 +5,10 @@ from __future__ import annotations
 from laststep.analysis.fatal import died_of
 from laststep.analysis.finding import Remedy
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 
-@rule(needs=("end",), outranks=("killed-by-signal",))
+@rule(tier=Tier.ECHO, follows=("crashed",))
 def segmentation_fault(run: Run) -> Answer:
     """Native code accessed invalid memory, and the kernel ended the process (SIGSEGV).
 

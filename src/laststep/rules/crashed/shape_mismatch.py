@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from laststep.analysis.finding import no
-from laststep.analysis.messages import ECHOES_OF_OPS, Message, answer, failures, find_message
+from laststep.analysis.messages import Message, answer, failures, find_message
 from laststep.analysis.shape_errors import OTHER_SHAPE_ERRORS, SHAPE_ERRORS, ShapeError, describe_labels
 from laststep.analysis.shapes import fit_arguments, label_mismatch
 from laststep.record.run import Run
@@ -14,7 +14,7 @@ from laststep.rules.rule import Answer, rule
 _ANYTHING = re.compile(r".*")
 
 
-@rule(outranks=ECHOES_OF_OPS)
+@rule()
 def shape_mismatch(run: Run) -> Answer:
     """Two shapes do not match: the data and a layer, two tensors, or the labels and the output.
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from laststep import text as words
 from laststep.analysis.fatal import place_of_fault
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.messages import ECHOES, Message, answer, compiled, find_message
+from laststep.analysis.messages import Message, answer, compiled, find_message
 from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.signals import killed_with
 from laststep.record.events.supervisor import ProcessEnd
 from laststep.record.run import Run
 from laststep.record.sample import DiskSpace
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
+from laststep.text import format_size
 
 MESSAGES = compiled(
     r"No space left on device: ['\"]/(?:dev/shm/|psm_|torch_|nccl-|[\w-]*shm)[^'\"]*['\"]",
@@ -32,7 +32,7 @@ _FULL = compiled(r"\[Errno (?:28|12)\][^\n]*")
 _IN_SHARED_MEMORY = ("shared_memory.py", "multiprocessing/heap.py", "multiprocessing/synchronize.py")
 
 
-@rule(outranks=(*ECHOES, "disk-full", "bus-error", "host-allocation-failed"))
+@rule(tier=Tier.ROOT)
 def shared_memory_full(run: Run) -> Answer:
     """Shared memory (/dev/shm) was full.
 
@@ -74,7 +74,7 @@ def _full_when_it_died(run: Run) -> Evidence | None:
     used = shm.total - shm.free
     if used < MIN_FILLED_SHARE * shm.total and shm.total > MIN_SHM_BYTES:
         return None
-    filled = f"{words.size(used)} of {words.size(shm.total)} were in use"
+    filled = f"{format_size(used)} of {format_size(shm.total)} were in use"
     return Evidence(
         f"the process died of SIGBUS; in the last sample {filled} in /dev/shm", tuple(run.all(ProcessEnd)[-1:])
     )

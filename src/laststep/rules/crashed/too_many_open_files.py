@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.messages import ECHOES, answer, compiled, find_message
+from laststep.analysis.messages import answer, compiled, find_message
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 MESSAGES = compiled(
     r"(?:\[Errno (?:24|23)\] )?(?:Too many open files|Zu viele offene Dateien|Trop de fichiers ouverts|"
@@ -14,7 +14,7 @@ MESSAGES = compiled(
 )
 
 
-@rule(outranks=(*ECHOES, "missing-file", "corrupt-record", "data-source-unreachable"))
+@rule(tier=Tier.ROOT, follows=("handles-growing",))
 def too_many_open_files(run: Run) -> Answer:
     """The process reached its limit of open files and sockets.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Remedy
-from laststep.analysis.messages import ECHOES, answer, compiled, find_message
+from laststep.analysis.messages import answer, compiled, find_message
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 MESSAGES = compiled(
     r"cannot identify image file <?(?P<file>[^>\n]+)|UnidentifiedImageError",
@@ -25,7 +25,7 @@ for path in files:
     except tf.errors.InvalidArgumentError: print(path)"""
 
 
-@rule(outranks=(*ECHOES, "corrupt-record", "shape-mismatch"))
+@rule(tier=Tier.ROOT)
 def undecodable_image(run: Run) -> Answer:
     """A file that should be an image could not be decoded.
 

@@ -8,10 +8,10 @@ from laststep.analysis.progress import progress
 from laststep.record.events.process import Raised, RecorderStart
 from laststep.record.place import Place
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 
-@rule()
+@rule(tier=Tier.ECHO, follows=("stopped", "crashed", "stalled", "nan-loss"))
 def unhandled_exception(run: Run) -> Answer:
     """An exception ended the program, and no more specific rule knows its cause.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Remedy
-from laststep.analysis.messages import ECHOES, answer, compiled, find_message
+from laststep.analysis.messages import answer, compiled, find_message
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 _STRATEGY = (
     r"(?:MultiWorkerMirrored|CollectiveAllReduce|ParameterServer\w*|CentralStorage|TPU|Mirrored|"
@@ -30,7 +30,7 @@ MESSAGES = compiled(
 )
 
 
-@rule(outranks=(*ECHOES, "shape-mismatch", "dtype-mismatch", "library-incompatible"))
+@rule(tier=Tier.ROOT)
 def unsupported_strategy(run: Run) -> Answer:
     """This kind of distributed training is not supported here.
 

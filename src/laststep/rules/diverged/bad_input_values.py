@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.bad_step import bad_inputs, bad_site, bad_step_evidence, weights_were_bad
 from laststep.analysis.learning.scale import data_place
-from laststep.analysis.learning.site import GENERIC_RULES, Site
+from laststep.analysis.learning.site import Site
 from laststep.analysis.progress import progress
 from laststep.record.events.numbers import BadValues
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
+from laststep.text import format_count, format_value
 
 ROLES = {"x": "the inputs", "y": "the targets", "sample_weight": "the sample weights"}
 TERMINATE = Remedy("keras.callbacks.TerminateOnNaN() stops training at the first NaN or Inf loss", safe=True)
 
 
-@rule(needs=("recorder",), outranks=GENERIC_RULES)
+@rule(tier=Tier.ROOT, sees=("inside",))
 def bad_input_values(run: Run) -> Answer:
     """The data contains NaN or Inf, and they reached a training step.
 
@@ -81,7 +81,7 @@ def _number(bad: BadValues) -> int:
 
 
 def _count(bad: BadValues) -> str:
-    return f"{_number(bad):,} of {words.count(bad.of, 'value')}"
+    return f"{_number(bad):,} of {format_count(bad.of, 'value')}"
 
 
 def _kinds(bad: BadValues) -> str:
@@ -102,4 +102,4 @@ def _variable(name: str) -> str:
 
 
 def _step(site: Site) -> str:
-    return words.value(site.bad_step.step) if site.bad_step is not None else "?"
+    return format_value(site.bad_step.step) if site.bad_step is not None else "?"

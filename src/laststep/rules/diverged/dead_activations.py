@@ -6,7 +6,7 @@ from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, mea
 from laststep.analysis.learning.dead_units import describe_dead_layers, describe_death, died_at
 from laststep.analysis.learning.learning import finite_site, learning_of
 from laststep.analysis.learning.scale import large_inputs, large_targets
-from laststep.analysis.learning.site import GENERIC_RULES, Site, compact, gradient_norms, or_nan
+from laststep.analysis.learning.site import Site, compact, gradient_norms, or_nan
 from laststep.analysis.learning.weights import (
     MAX_STARTING_SCALE,
     activation_after,
@@ -18,7 +18,7 @@ from laststep.analysis.learning.weights import (
 from laststep.analysis.progress import progress
 from laststep.record.events.numbers import Numbers
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 MIN_DEAD_SHARE = 0.9  # of a layer's units
 MIN_DEAD_SHARE_IF_LEARNING = 0.95  # the same, where the model learns in spite of it
@@ -30,8 +30,7 @@ LEAKY = Remedy("Use an activation with a gradient below 0, so that dead units ca
 CHECK_INPUTS = Remedy("Check what goes into this layer: its biases, a threshold, the sign and scale of its inputs")
 
 
-@rule(needs=("recorder",), outranks=(*GENERIC_RULES, "vanishing-gradients", "unscaled-inputs", "unscaled-targets",
-                                     "learning-rate-too-low", "learning-rate-too-high"))  # fmt: skip
+@rule(tier=Tier.ROOT, sees=("inside",))
 def dead_activations(run: Run) -> Answer:
     """Most units of a layer are dead: their output is 0 for every sample, and so is their gradient.
 

@@ -7,7 +7,7 @@ import math
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.bad_step import bad_site, bad_step_evidence
 from laststep.analysis.learning.growth import blow_up, growth
-from laststep.analysis.learning.site import GENERIC_RULES, Site, compact, gradient_norm, gradient_norms
+from laststep.analysis.learning.site import Site, compact, gradient_norm, gradient_norms
 from laststep.analysis.learning.weights import MAX_STARTING_SCALE, layer_place, starting_scales
 from laststep.analysis.progress import progress
 from laststep.record.events.numbers import Numbers
@@ -22,7 +22,7 @@ DEFAULT_INITIALIZER = Remedy("Use Keras's default initializer, which scales the 
 NORMALIZE = Remedy("In deep models, add BatchNormalization or LayerNormalization between the layers")
 
 
-@rule(needs=("recorder",), outranks=GENERIC_RULES)
+@rule(sees=("inside",))
 def exploding_gradients(run: Run) -> Answer:
     """The gradients exploded until a number overflowed, at an ordinary learning rate.
 

@@ -6,7 +6,7 @@ import math
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.bad_step import bad_inputs, bad_predictions, bad_site, bad_step_evidence
-from laststep.analysis.learning.site import GENERIC_RULES, HALF_PRECISION, Site, loss_of
+from laststep.analysis.learning.site import HALF_PRECISION, Site, loss_of
 from laststep.analysis.progress import progress
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -20,7 +20,7 @@ USE_BFLOAT16 = Remedy("Or use bfloat16, which has the range of float32",
                       trial={"precision": "mixed_bfloat16"})  # fmt: skip
 
 
-@rule(needs=("recorder",), outranks=GENERIC_RULES)
+@rule(sees=("inside",))
 def float16_overflow(run: Run) -> Answer:
     """Half precision (float16) overflowed: its largest number is 65,504.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.bad_step import (
     bad_inputs,
@@ -14,12 +13,13 @@ from laststep.analysis.learning.bad_step import (
     weights_were_bad,
 )
 from laststep.analysis.learning.growth import growth, unseen_growth
-from laststep.analysis.learning.site import GENERIC_RULES, UNSEEN, Site, loss_of, or_nan
+from laststep.analysis.learning.site import UNSEEN, Site, loss_of, or_nan
 from laststep.analysis.progress import progress
 from laststep.record.events.numbers import Layer, LossCall
 from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_count
 
 GUARD_ARGUMENTS = Remedy("Keep the arguments of log, sqrt and divisions away from 0",
                          "tf.math.log(x + 1e-7), tf.sqrt(tf.maximum(x, 1e-12)), tf.math.divide_no_nan(a, b)",
@@ -34,7 +34,7 @@ KERAS_CLASSES = ("Input", "Dense", "Flatten", "Dropout", "Activation", "ReLU", "
                  "Zero", "Up", "Multiply", "Dot", "Random", "Gaussian", "Softmax", "Leaky", "ELU")  # fmt: skip
 
 
-@rule(needs=("recorder",), outranks=GENERIC_RULES)
+@rule(sees=("inside",))
 def invalid_loss_math(run: Run) -> Answer:
     """The loss or a layer computed log(0), 0/0 or the square root of a negative number.
 
@@ -118,7 +118,7 @@ def _is_misused(loss: LossCall) -> bool:
 
 def _before(site: Site) -> str:
     if site.good:
-        steps = words.count(len(site.good), "sampled step")
+        steps = format_count(len(site.good), "sampled step")
         return f"in {steps} before it, loss, gradients and weights were of ordinary size"
     first = site.bad_step is not None and site.bad_step.step == 1
     return "it was the first step: the weights were the initial ones" if first else "no step before it was sampled"

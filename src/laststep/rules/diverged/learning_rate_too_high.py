@@ -10,7 +10,7 @@ from laststep.analysis.learning.bad_step import bad_step_evidence
 from laststep.analysis.learning.dead_units import describe_dead_layers, describe_death, died_at
 from laststep.analysis.learning.growth import blow_up
 from laststep.analysis.learning.learning import confidence_of, finite_site, learning_of
-from laststep.analysis.learning.site import GENERIC_RULES, Site, compact
+from laststep.analysis.learning.site import Site, compact
 from laststep.analysis.learning.weights import (
     MIN_LARGE_UPDATE,
     default_rate,
@@ -26,7 +26,7 @@ from laststep.rules.rule import Answer, rule
 SUGGESTED_UPDATE = 0.01  # norm of one update at the suggested rate, as a share of the weights' norm
 
 
-@rule(needs=("recorder",), outranks=GENERIC_RULES)
+@rule(sees=("inside",))
 def learning_rate_too_high(run: Run) -> Answer:
     """The learning rate is too high: each update overshoots the minimum.
 

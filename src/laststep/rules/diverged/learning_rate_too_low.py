@@ -7,7 +7,7 @@ import math
 from laststep.analysis.finding import Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.learning import Learning, confidence_of, finite_site, learning_of
 from laststep.analysis.learning.rates import dropped_early, plateau_settings, rates_of
-from laststep.analysis.learning.site import GENERIC_RULES, Site, compact, gradient_norms
+from laststep.analysis.learning.site import Site, compact, gradient_norms
 from laststep.analysis.learning.weights import default_rate
 from laststep.analysis.progress import progress
 from laststep.record.run import Run
@@ -19,7 +19,7 @@ MIN_SHARE_LEFT = 0.5  # of the baseline's loss: more than half of what could be 
 MAX_FINE_TUNING_FACTOR = 1000  # how far below Keras's default a learning rate for fine-tuning may be
 
 
-@rule(needs=("recorder",), outranks=(*GENERIC_RULES, "learning-rate-too-high"))
+@rule(sees=("inside",))
 def learning_rate_too_low(run: Run) -> Answer:
     """The learning rate is so low that the weights stay close to their initial values.
 

@@ -7,14 +7,14 @@ from laststep.analysis.learning.learning import FAILS, LEARNS, learning_of
 from laststep.analysis.learning.site import sites, trains_in_turns
 from laststep.analysis.progress import fit_place
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 MIN_SHARE_LIKELY = 1.0  # of the baseline's loss: a model that has learned a weak signal is a little below it
 MIN_STEPS = 150  # more than for a specific cause
 OVERFIT = Remedy("Check whether the model can overfit ten samples", "model.fit(x[:10], y[:10], epochs=200)")
 
 
-@rule(needs=("recorder",))
+@rule(tier=Tier.CONSEQUENCE, sees=("inside",), follows=("diverged", "bad-labels-for-loss"))
 def loss_not_improving(run: Run) -> Answer:
     """The loss does not improve, and nothing in the record explains it.
 

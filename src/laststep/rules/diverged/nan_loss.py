@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.bad_step import bad_site
-from laststep.analysis.messages import ECHOES, compiled, find_message
+from laststep.analysis.messages import compiled, find_message
 from laststep.analysis.progress import fit_place, progress
 from laststep.record.events.logs import Progress
+from laststep.record.events.numbers import BadNumber
 from laststep.record.events.training import Epoch
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
+from laststep.text import format_value
 
 RECORD = Remedy("Record the run to find the first bad step and its cause", "laststep run python train.py", safe=True)
 CHECK = Remedy("Check the data for NaN and Inf, the loss for log and division, and the learning rate")
@@ -25,7 +26,7 @@ RAISED = compiled(
 )
 
 
-@rule(outranks=(*ECHOES, "early-stopping"))
+@rule(tier=Tier.CONSEQUENCE, follows=("diverged", "bad-labels-for-loss", "label-out-of-range", "data-exhausted"))
 def nan_loss(run: Run) -> Answer:
     """The loss became NaN or Inf, and training went on with it.
 
@@ -49,7 +50,7 @@ def nan_loss(run: Run) -> Answer:
     error = find_message(run, *RAISED)
     shown = _last_loss(run)
     if error is None and (shown is None or math.isfinite(shown[1])):
-        finite = f"the last {shown[0]} was {words.value(shown[1])}" if shown is not None and not run.is_log else ""
+        finite = f"the last {shown[0]} was {format_value(shown[1])}" if shown is not None and not run.is_log else ""
         return measured(finite) if finite else no("no NaN or Inf loss was seen")
     evidence = [error.evidence] if error else []
     if shown is not None and not math.isfinite(shown[1]):
@@ -61,7 +62,20 @@ def nan_loss(run: Run) -> Answer:
         evidence=(*evidence, progress(run)),
         remedies=(RECORD, CHECK) if run.is_log else (CHECK,),
         where=(error.where if error else None) or fit_place(run),
+        brief=_first_bad_loss(run),
     )
+
+
+def _first_bad_loss(run: Run) -> str:
+    """With its step, where it is known that this loss was read: NaN stands for a loss that was not read as well."""
+    recorded = next((bad for bad in run.all(BadNumber) if bad.loss is not None and not math.isfinite(bad.loss)), None)
+    if recorded is not None:
+        return f"the loss was {recorded.loss} at step {recorded.step:,}"
+    finite = [math.isfinite(step.loss) for step in run.steps]
+    first = finite.index(False) if False in finite else 0
+    if first < 2 or any(finite[first:]):
+        return ""
+    return f"the loss was {run.steps[first].loss} at step {run.steps[first].number:,}"
 
 
 def _last_loss(run: Run) -> tuple[str, float, Epoch | Progress] | None:

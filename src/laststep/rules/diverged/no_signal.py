@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.learning import (
     LEARNS,
@@ -20,11 +19,12 @@ from laststep.analysis.progress import fit_place, target_place
 from laststep.record.events.numbers import Dependence
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_value
 
 MIN_BATCHES = 4
 
 
-@rule(needs=("recorder",), outranks=("loss-not-improving",))
+@rule(sees=("inside",))
 def no_signal(run: Run) -> Answer:
     """The inputs carry no information about the targets: the fault is in the data, not in the model.
 
@@ -83,7 +83,7 @@ def _all_the_same(site: Site) -> str | None:
     batches = site.batches[-1].batches if site.batches else 0
     if not ranges or batches < MIN_BATCHES or any(low is None or low != high for low, high in ranges):
         return None
-    return f"in {batches:,} sampled batches, every value of the inputs is {words.value(ranges[0][0])}"
+    return f"in {batches:,} sampled batches, every value of the inputs is {format_value(ranges[0][0])}"
 
 
 def _finding(run: Run, cause: str, seen: Evidence, learning: Learning, confidence: Confidence) -> Finding:

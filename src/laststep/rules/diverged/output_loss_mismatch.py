@@ -8,10 +8,10 @@ from laststep.analysis.learning.mismatches import Mismatch, always_wrong, suspec
 from laststep.analysis.learning.outputs import Output, outputs
 from laststep.analysis.progress import fit_place
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 
-@rule(needs=("recorder",), outranks=("nan-loss", "loss-not-improving", "no-signal"))
+@rule(tier=Tier.ROOT, sees=("inside",))
 def output_loss_mismatch(run: Run) -> Answer:
     """The activation of the last layer does not match the loss, so that minimizing the loss does not train the model.
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.learning import learning_of
 from laststep.record.events.numbers import Gradients, StaleValue
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
+from laststep.text import format_value
 
 
-@rule(
-    needs=("recorder",),
-    outranks=("loss-not-improving", "weights-not-updating", "no-signal", "learning-rate-too-low"),
-)
+@rule(tier=Tier.ROOT, sees=("inside",))
 def stale_function_state(run: Run) -> Answer:
     """A tf.function captured a Python value when it was traced, and still uses it although the program has changed it.
 
@@ -39,7 +36,7 @@ def stale_function_state(run: Run) -> Answer:
         recorded = run.has(Gradients)
         return measured("no value that a traced step read has changed") if recorded else no("no step was recorded")
     first = changed[0]
-    before = words.value(first.before)
+    before = format_value(first.before)
     others = [value.name for value in changed[1:4] if value.name != first.name]
     cause, evidence = _written(first) if first.written else _outdated(first)
     more = (Evidence(f"the same holds for {', '.join(others)}"),) if others else ()
@@ -55,7 +52,7 @@ def stale_function_state(run: Run) -> Answer:
 
 def _outdated(value: StaleValue) -> tuple[str, Evidence]:
     """The program has changed it after the trace."""
-    before, now = words.value(value.before), words.value(value.now)
+    before, now = format_value(value.before), format_value(value.now)
     cause = f"The traced step still uses {value.name} = {before}; the program has set it to {now}."
     then = f"at step {value.step:,}" if value.step is not None else "later"
     return cause, Evidence(f"{value.name} was {before} when it was read{_by(value)}, and {now} {then}", (value,))
@@ -64,7 +61,7 @@ def _outdated(value: StaleValue) -> tuple[str, Evidence]:
 def _written(value: StaleValue) -> tuple[str, Evidence]:
     """The traced function itself sets it."""
     cause = f"{value.name} is changed inside the traced step: that line runs only during tracing."
-    says = f"{value.name} is set{_by(value)} and has stayed at {words.value(value.now)} for many steps"
+    says = f"{value.name} is set{_by(value)} and has stayed at {format_value(value.now)} for many steps"
     says += f", up to step {value.step:,}" if value.step is not None else ""
     return cause, Evidence(says, (value,))
 

@@ -9,13 +9,13 @@ from laststep.analysis.learning.site import Site, sites
 from laststep.record.decode import Shape
 from laststep.record.events.numbers import Broadcast
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 # While the loss measures something else, nothing else can be judged by it.
 OTHERS = ("nan-loss", "loss-not-improving", "no-signal", "output-loss-mismatch", "learning-rate-too-high")
 
 
-@rule(needs=("recorder",), outranks=OTHERS)
+@rule(tier=Tier.ROOT, sees=("inside",))
 def targets_broadcast(run: Run) -> Answer:
     """Targets and predictions have different shapes, and were broadcast against each other without an error.
 

@@ -15,18 +15,18 @@ from laststep.analysis.learning.scale import (
     large_targets,
     max_abs,
 )
-from laststep.analysis.learning.site import GENERIC_RULES, UNSEEN, Site, compact, or_nan
+from laststep.analysis.learning.site import UNSEEN, Site, compact, or_nan
 from laststep.analysis.progress import progress
 from laststep.record.events.numbers import TensorStatistics
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 STANDARDIZE = Remedy("Scale each feature to mean 0 and standard deviation 1 (images: divide by 255)",
                      "layer = keras.layers.Normalization(); layer.adapt(x); make it the model's first layer",
                      trial={"inputs": "scaled"})  # fmt: skip
 
 
-@rule(needs=("recorder",), outranks=(*GENERIC_RULES, "vanishing-gradients"))
+@rule(tier=Tier.ROOT, sees=("inside",))
 def unscaled_inputs(run: Run) -> Answer:
     """The inputs are so large, or differ so much in scale, that the model cannot learn from them.
 

@@ -9,18 +9,18 @@ from laststep.analysis.learning.bad_step import bad_step_evidence
 from laststep.analysis.learning.growth import blow_up
 from laststep.analysis.learning.learning import confidence_of, finite_site, learning_of
 from laststep.analysis.learning.scale import MIN_LARGE, data_place, large_targets
-from laststep.analysis.learning.site import GENERIC_RULES, UNSEEN, Site, compact, or_nan
+from laststep.analysis.learning.site import UNSEEN, Site, compact, or_nan
 from laststep.analysis.progress import progress
 from laststep.record.events.numbers import TensorStatistics
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 STANDARDIZE = Remedy("Train on standardized targets, and transform the predictions back",
                      "y = (y - y.mean()) / y.std()", trial={"targets": "scaled"})  # fmt: skip
 USE_LOG = Remedy("For targets that span orders of magnitude, train on their logarithm", "y = np.log(y)")
 
 
-@rule(needs=("recorder",), outranks=(*GENERIC_RULES, "vanishing-gradients"))
+@rule(tier=Tier.ROOT, sees=("inside",))
 def unscaled_targets(run: Run) -> Answer:
     """The targets are so large, or so small, that the predictions do not get there.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep.analysis.finding import Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.learning import confidence_of, finite_site, learning_of
 from laststep.analysis.learning.scale import max_abs
-from laststep.analysis.learning.site import GENERIC_RULES, UNSEEN, Site, compact, gradient_norms
+from laststep.analysis.learning.site import UNSEEN, Site, compact, gradient_norms
 from laststep.analysis.learning.weights import (
     activation_after,
     glorot_norm,
@@ -35,7 +35,7 @@ DEFAULT_INITIALIZER = Remedy("Use Keras's default initializer, which scales the 
                              trial={"hidden": {"initializer": "glorot_uniform"}})  # fmt: skip
 
 
-@rule(needs=("recorder",), outranks=GENERIC_RULES)
+@rule(sees=("inside",))
 def vanishing_gradients(run: Run) -> Answer:
     """The gradients of the early layers are almost 0, so that only the last layers learn.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.frozen import (
     MIN_UNTRAINED_SHARE,
@@ -20,6 +19,7 @@ from laststep.record.events.numbers import Applied, Numbers
 from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_count
 
 MIN_STEPS = 20
 MIN_CUT_OFF_SHARE = 0.2  # of the weights; less may be a head that this loss does not use
@@ -30,7 +30,7 @@ DIFFERENTIABLE = (
 )
 
 
-@rule(needs=("recorder",), outranks=("loss-not-improving", "no-signal", "vanishing-gradients"))
+@rule(sees=("inside",))
 def weights_not_updating(run: Run) -> Answer:
     """Weights that should be trained never change: they are frozen, cut off from the loss, or updates are not applied.
 
@@ -78,7 +78,7 @@ def _cut_off(run: Run, learning: Learning) -> Finding | None:
 def _cut_off_finding(site: Site, names: list[str], share: float, learning: Learning) -> Finding:
     all_of_them = share >= 1
     part = f"{share:.0%} of the" if share < 0.99 else "nearly all"
-    which = "any weight" if all_of_them else f"{words.count(len(names), 'variable')} ({part} weights)"
+    which = "any weight" if all_of_them else f"{format_count(len(names), 'variable')} ({part} weights)"
     says = f"no gradient for {', '.join(names[:4])}{' …' if len(names) > 4 else ''}"
     partly = Confidence.LIKELY if learning.fails else Confidence.POSSIBLE
     return Finding(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from laststep import text as words
 from laststep.analysis.device_memory import shortage
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.forecast import Point, fit_trend, project
@@ -19,15 +18,13 @@ from laststep.analysis.progress import fit_place, saved
 from laststep.record.events.training import Epoch
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_duration
 
 MIN_EPOCHS = 2  # that ended while it grew
 MIN_SECONDS = 60.0  # where there are no epochs
 
 
-@rule(
-    needs=("recorder",),
-    outranks=("gpu-out-of-memory", "gpu-memory-fragmented", "unhandled-exception", "input-starved"),
-)
+@rule(sees=("inside",), follows=("tensors-accumulating",))
 def gpu_memory_growing(run: Run) -> Answer:
     """The memory that TensorFlow's allocator has in use on the GPU grows steadily during training.
 
@@ -81,7 +78,7 @@ def _is_long_enough(run: Run, points: list[Point], epoch_ends: list[float]) -> b
 
 def _finding(run: Run, gpu: int, points: list[Point], per_step: float, seconds_left: float | None) -> Finding:
     leak = gpu_leak(run)
-    runs_out = [Evidence(f"it runs out in about {words.span(seconds_left)}")] if seconds_left is not None else []
+    runs_out = [Evidence(f"it runs out in about {format_duration(seconds_left)}")] if seconds_left is not None else []
     return Finding(
         cause=f"The memory in use on GPU {gpu} grows steadily: every step leaves something allocated.",
         confidence=Confidence.LIKELY,

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.leaks import OUT_OF_MEMORY_RULES, Leak, exhaustion_evidence, growth_evidence, leak_of, no_leak
+from laststep.analysis.leaks import Leak, exhaustion_evidence, growth_evidence, leak_of, no_leak
 from laststep.analysis.progress import fit_place, saved
 from laststep.record.events.training import Trace
 from laststep.record.place import Place
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
+from laststep.text import format_count
 
 MIN_NEW_MODELS = 5  # fitted for the first time
 MIN_TRACES = 5  # of one function
 
 
-@rule(needs=("recorder",), outranks=(*OUT_OF_MEMORY_RULES, "host-memory-growing", "input-starved"))
+@rule(tier=Tier.ROOT, sees=("inside",), follows=("retracing",))
 def graphs_accumulating(run: Run) -> Answer:
     """TensorFlow builds new graphs again and again and keeps each one: a model or a tf.function is created in a loop.
 
@@ -49,8 +49,8 @@ def graphs_accumulating(run: Run) -> Answer:
 
 def _graphs(leak: Leak) -> Evidence:
     first, last = leak.graphs
-    steps = words.count(last.step - first.step, "step")
-    return Evidence(f"{words.count(leak.more_graphs, 'more graph')} were alive {steps} later", leak.graphs)
+    steps = format_count(last.step - first.step, "step")
+    return Evidence(f"{format_count(leak.more_graphs, 'more graph')} were alive {steps} later", leak.graphs)
 
 
 def _models(run: Run, leak: Leak, new_models: int) -> Finding:

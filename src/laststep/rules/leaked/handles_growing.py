@@ -13,7 +13,7 @@ from laststep.record.events.training import Census, Container, Epoch, HandleGrou
 from laststep.record.ownership import HANDLE_CLASSES
 from laststep.record.run import Run
 from laststep.record.sample import Sample
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 MIN_COUNTS = 4  # they are not counted in each sample
 MAX_DEVIATION = 0.35  # of the growth: how far the middle may lie from a straight line, where there are few counts
@@ -59,7 +59,7 @@ HANDLES = (
 )
 
 
-@rule(needs=("recorder",), outranks=("too-many-open-files", "input-starved"))
+@rule(tier=Tier.ROOT, sees=("inside",))
 def handles_growing(run: Run) -> Answer:
     """The process has more and more open files, threads or processes: they are opened and never closed.
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.leaks import (
-    OUT_OF_MEMORY_RULES,
     Leak,
     Owner,
     exhaustion_evidence,
@@ -18,9 +16,10 @@ from laststep.analysis.progress import fit_place, saved
 from laststep.record.events.training import TracedLine
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_count, format_place, format_size
 
 
-@rule(needs=("recorder",), outranks=(*OUT_OF_MEMORY_RULES, "input-starved"))
+@rule(sees=("inside",), follows=("tensors-accumulating", "graphs-accumulating"))
 def host_memory_growing(run: Run) -> Answer:
     """The process's memory grows steadily during training, and neither tensors nor graphs account for it.
 
@@ -48,7 +47,7 @@ def host_memory_growing(run: Run) -> Answer:
 
 
 def _of_container(run: Run, leak: Leak, owner: Owner) -> Finding:
-    held = f"{words.count(owner.length, 'element')} ({owner.holds})"
+    held = f"{format_count(owner.length, 'element')} ({owner.holds})"
     return Finding(
         cause=f"{owner.label} holds {held} and keeps growing: it accounts for the leak.",
         confidence=Confidence.LIKELY,
@@ -59,7 +58,7 @@ def _of_container(run: Run, leak: Leak, owner: Owner) -> Finding:
 
 
 def _of_unknown(run: Run, leak: Leak) -> Finding:
-    rate, line = words.size(leak.trend.slope * 60), _largest_line(leak)
+    rate, line = format_size(leak.trend.slope * 60), _largest_line(leak)
     return Finding(
         cause=f"Memory grows by {rate} per minute during training; none of the program's containers accounts for it.",
         confidence=Confidence.LIKELY,
@@ -91,4 +90,4 @@ def _largest_line(leak: Leak) -> TracedLine | None:
 def _allocated(line: TracedLine | None) -> list[Evidence]:
     if line is None:
         return []
-    return [Evidence(f"{words.size(line.bytes)} of the live memory was allocated at {words.place(line.place)}")]
+    return [Evidence(f"{format_size(line.bytes)} of the live memory was allocated at {format_place(line.place)}")]

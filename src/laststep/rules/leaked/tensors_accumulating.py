@@ -6,7 +6,6 @@ from laststep.analysis.device_memory import Shortage, shortage
 from laststep.analysis.finding import Confidence, Finding, Remedy
 from laststep.analysis.gpu_leak import GpuLeak, gpu_leak
 from laststep.analysis.leaks import (
-    OUT_OF_MEMORY_RULES,
     TENSOR_CLASSES,
     Leak,
     Owner,
@@ -18,13 +17,13 @@ from laststep.analysis.leaks import (
 )
 from laststep.analysis.progress import fit_place, saved
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 NAMES = {"EagerTensor": "tensors", "ndarray": "arrays"}
 GPU_RULES = ("gpu-out-of-memory", "gpu-memory-fragmented", "gpu-memory-growing")
 
 
-@rule(needs=("recorder",), outranks=(*OUT_OF_MEMORY_RULES, *GPU_RULES, "host-memory-growing", "input-starved"))
+@rule(tier=Tier.ROOT, sees=("inside",))
 def tensors_accumulating(run: Run) -> Answer:
     """The program keeps tensors or arrays that it no longer needs: there are more of them with every step.
 

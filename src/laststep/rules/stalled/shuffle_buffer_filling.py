@@ -1,33 +1,35 @@
-"""Waiting for a shuffle buffer."""
+"""A step waits for the shuffle buffer to fill."""
 
 from __future__ import annotations
 
 import re
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.progress import fit_place
-from laststep.analysis.stall import DEATHS, SEEN, last_snapshot
+from laststep.analysis.stall import last_snapshot
 from laststep.record.events.shared import Stage
 from laststep.record.events.training import FitStart
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
+from laststep.text import format_duration
+
+NOTICE = re.compile(r"[Ff]illing up shuffle buffer[^:]*: (\d+) of (\d+)")
 
 
-@rule(needs=(SEEN,), outranks=(*DEATHS, "input-blocked"))
+@rule(tier=Tier.ROOT, sees=("inside", "attached"))
 def shuffle_buffer_filling(run: Run) -> Answer:
     """The shuffle buffer is being filled: training begins when it is full.
 
     What happened
-        dataset.shuffle(n) reads n elements before it gives out the first one, at the start and again in every epoch.
-        With a large n or a slow source this takes long, and nothing is printed but TensorFlow's own notice.
+        dataset.shuffle(n) reads n elements before it returns the first one, at the start and again in every epoch.
+        With a large n or a slow source this takes long, and only TensorFlow's own notice is printed.
 
     How laststep knows
-        The pipeline has a shuffle stage, the first step of an epoch waits for its batch, and data is being read or
-        computed all the while. TensorFlow's own notice on the console gives how many elements are there already.
+        The pipeline has a shuffle stage, the first step of an epoch waits for its batch, and meanwhile data is being
+        read or computed. TensorFlow's own notice on the console says how many elements are in the buffer.
 
     What to do
-        Wait, or make the buffer smaller; shuffle file names or record numbers instead of decoded samples, that is,
+        Wait, or make the buffer smaller. Shuffle file names or record numbers instead of decoded samples, that is,
         shuffle before the expensive map.
 
     Not to be confused with
@@ -36,21 +38,17 @@ def shuffle_buffer_filling(run: Run) -> Answer:
     view = last_snapshot(run)
     buffers = shuffles(run)
     if view is None or not buffers:
-        return no("no shuffle buffer is waited for now")
+        return no("no step waits for a shuffle buffer now")
     if view.phase not in ("first step", "epoch start") or not view.waits_for_data:
-        return no("it was looked at while it did not move, and it was not filling a shuffle buffer")
+        return no("the last snapshot shows no shuffle buffer being filled")
     notice = filled(run)
     if view.idle and notice is None:
         return no("nothing was being read, so no buffer was being filled")
     size = max(stage.buffer_size or 0 for stage in buffers)
-    left = ""
-    if notice is not None and notice[0]:
-        rest = view.seconds * (notice[1] - notice[0]) / notice[0]
-        left = f"; about {words.span(rest)} to go" if rest > 0 else ""
-    waited = f"the first step has waited for its batch for {words.span(view.seconds)}{left}"
-    evidence = [Evidence(waited, (view.snapshot,))]
+    waited = f"the first step has waited for its batch for {format_duration(view.seconds)}"
+    evidence = [Evidence(waited + _time_left(view.seconds, notice), (view.snapshot,))]
     if notice is not None:
-        evidence.append(Evidence(f"TensorFlow says that {notice[0]:,} of {notice[1]:,} elements are in the buffer"))
+        evidence.append(Evidence(f"TensorFlow reports {notice[0]:,} of {notice[1]:,} elements in the buffer"))
     fits = tuple(run.all(FitStart)[-1:])
     evidence.append(Evidence(f"the pipeline shuffles with a buffer of {size:,} elements", fits))
     return Finding(
@@ -69,5 +67,13 @@ def shuffles(run: Run) -> list[Stage]:
 
 def filled(run: Run) -> tuple[int, int] | None:
     """TensorFlow's own notice: Filling up shuffle buffer (this may take a while): 2049 of 10000."""
-    found = re.findall(r"[Ff]illing up shuffle buffer[^:]*: (\d+) of (\d+)", run.console)
+    found = NOTICE.findall(run.console)
     return (int(found[-1][0]), int(found[-1][1])) if found else None
+
+
+def _time_left(seconds: float, notice: tuple[int, int] | None) -> str:
+    """At the rate so far."""
+    if notice is None or not notice[0]:
+        return ""
+    left = seconds * (notice[1] - notice[0]) / notice[0]
+    return f"; about {format_duration(left)} left" if left > 0 else ""

@@ -9,11 +9,11 @@ from laststep.analysis.stops import metrics_of
 from laststep.record.events.process import Raised
 from laststep.record.events.shared import Callback
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_place
 
 
-@rule(outranks=("unhandled-exception", "callback-stopped-training", "finished-short"))
+@rule(tier=Tier.CONSEQUENCE, follows=("crashed",))
 def callback_raised(run: Run) -> Answer:
     """A callback raised an exception, which ended a training that was otherwise fine.
 

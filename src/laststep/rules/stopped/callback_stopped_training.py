@@ -8,11 +8,15 @@ from laststep.analysis.stops import is_early_stopping, is_for_nan, metric_curve,
 from laststep.record.events.shared import Callback
 from laststep.record.events.training import DecidingTest, Stop
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_count, format_value
 
 
-@rule(needs=("recorder",), outranks=("finished-short",))
+@rule(
+    tier=Tier.CONSEQUENCE,
+    sees=("inside",),
+    follows=("callback-swallowed", "stopped-on-nan", "early-stopping", "data-exhausted"),
+)
 def callback_stopped_training(run: Run) -> Answer:
     """A callback other than EarlyStopping stopped the training before all epochs were done.
 

@@ -8,13 +8,10 @@ from laststep.analysis.progress import progress, went_on
 from laststep.record.events.process import Raised
 from laststep.record.events.training import Stop
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 
-@rule(
-    needs=("recorder",),
-    outranks=("callback-raised", "callback-stopped-training", "finished-short", "script-exited", "stopped-on-nan"),
-)
+@rule(tier=Tier.ROOT, sees=("inside",))
 def callback_swallowed(run: Run) -> Answer:
     """An exception ended the fit, and the program's own try/except hid it.
 

@@ -19,7 +19,7 @@ from laststep.record.events.process import WarningShown
 from laststep.record.events.training import Epoch
 from laststep.record.place import Place
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 RAISED = compiled(
     r"OutOfRangeError[^\n]*: [^\n]*(?:End of sequence|insufficient elements|is closed)|\A(?:[\w.]+\.)?StopIteration\b",
@@ -28,12 +28,7 @@ RAISED = compiled(
 )
 
 
-@rule(
-    outranks=(
-        *("finished-short", "early-stopping", "callback-stopped-training", "script-exited", "nan-loss"),
-        *("unhandled-exception", "generator-raised", "validation-data-exhausted", "dataset-empty"),
-    )
-)
+@rule(tier=Tier.ROOT)
 def data_exhausted(run: Run) -> Answer:
     """The training data ran out before all requested batches had been delivered.
 

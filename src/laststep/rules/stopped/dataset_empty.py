@@ -17,12 +17,7 @@ SAID = compiled(
 )
 
 
-@rule(
-    outranks=(
-        *("finished-short", "early-stopping", "unhandled-exception", "shape-mismatch", "bad-labels-for-loss"),
-        "generator-raised",
-    )
-)
+@rule()
 def dataset_empty(run: Run) -> Answer:
     """The first epoch got no batch: the dataset is empty.
 

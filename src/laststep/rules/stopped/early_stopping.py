@@ -15,11 +15,11 @@ from laststep.analysis.stops import (
 )
 from laststep.record.events.training import Stop
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_count, format_value
 
 
-@rule(outranks=("finished-short", "callback-stopped-training"))
+@rule(tier=Tier.CONSEQUENCE, follows=("nan-loss", "data-exhausted", "dataset-empty", "validation-data-exhausted"))
 def early_stopping(run: Run) -> Answer:
     """Keras's EarlyStopping ended the training because its metric had stopped improving.
 

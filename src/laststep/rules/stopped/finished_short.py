@@ -7,13 +7,13 @@ from laststep.analysis.progress import fit_place
 from laststep.analysis.stops import stop_that_counted
 from laststep.record.events.process import WarningShown
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_count
 
 REPEAT = Remedy("Repeat the dataset, or request no more steps than it has", "dataset = dataset.repeat()")
 
 
-@rule(needs=("recorder",))
+@rule(tier=Tier.ECHO, sees=("inside",), follows=("stopped", "stalled"))
 def finished_short(run: Run) -> Answer:
     """A fit returned after fewer epochs than requested, and no callback had stopped it.
 

@@ -7,12 +7,10 @@ from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.signals import killed_with, received_signal, reported, sender, unknown_sender, verdict
 from laststep.record.events.process import Raised
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 
-@rule(
-    outranks=("script-exited", "unhandled-exception", "killed-by-signal", "callback-raised", "callback-swallowed"),
-)
+@rule(tier=Tier.CONSEQUENCE, follows=("stalled",))
 def interrupted(run: Run) -> Answer:
     """Ctrl-C, or a SIGINT from another process, interrupted the program.
 

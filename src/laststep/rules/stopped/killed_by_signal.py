@@ -17,7 +17,7 @@ from laststep.analysis.signals import (
 from laststep.record.events.process import RecorderStart, SignalSent
 from laststep.record.events.supervisor import ProcessEnd, Verdict
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 MEANINGS = {
     "SIGHUP": "the terminal or the ssh connection closed",
@@ -31,7 +31,7 @@ MEANINGS = {
 HAVE_A_RULE = ("SIGTERM", "SIGINT", "SIGSEGV", "SIGABRT", "SIGILL", "SIGBUS")
 
 
-@rule()
+@rule(tier=Tier.ECHO, follows=("stopped", "crashed", "stalled"))
 def killed_by_signal(run: Run) -> Answer:
     """A signal killed the process, and nothing measured points to memory.
 

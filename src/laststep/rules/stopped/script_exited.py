@@ -5,13 +5,14 @@ from __future__ import annotations
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.messages import short_message
 from laststep.analysis.progress import progress, went_on
+from laststep.analysis.signals import unseen_end
 from laststep.record.events.process import ExitCall, Exiting, Raised
 from laststep.record.events.supervisor import ProcessEnd
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 
-@rule(needs=("end", "recorder"))
+@rule(tier=Tier.ECHO, sees=("inside",), follows=("stopped", "crashed", "stalled"))
 def script_exited(run: Run) -> Answer:
     """The program exited by itself (sys.exit, exit(), os._exit), in the middle of training or with a failure code.
 
@@ -30,6 +31,9 @@ def script_exited(run: Run) -> Answer:
     Not to be confused with
         unhandled-exception, callback-stopped-training (fit was stopped and returned normally).
     """
+    unseen = unseen_end(run)
+    if unseen is not None:
+        return unseen
     call = run.last(ExitCall)
     if run.signal is not None:
         return no("a signal ended the process")

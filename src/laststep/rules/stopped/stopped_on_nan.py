@@ -13,7 +13,7 @@ from laststep.record.events.process import Raised
 from laststep.record.events.shared import Optimizer
 from laststep.record.events.training import Epoch, Stop
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_value
 
 BY_A_HOOK = compiled(r"NanLossDuringTrainingError|NaN loss during training|Model diverged with loss = NaN")
@@ -23,16 +23,7 @@ FIND_CAUSE = Remedy(
 )
 
 
-@rule(
-    outranks=(
-        "finished-short",
-        "callback-stopped-training",
-        "callback-raised",
-        "unhandled-exception",
-        "early-stopping",
-        "nan-loss",
-    ),
-)
+@rule(tier=Tier.CONSEQUENCE, follows=("nan-loss", "diverged", "bad-labels-for-loss", "label-out-of-range"))
 def stopped_on_nan(run: Run) -> Answer:
     """TerminateOnNaN, or a callback like it, ended training because the loss was NaN or infinite.
 
@@ -78,6 +69,7 @@ def stopped_on_nan(run: Run) -> Answer:
         evidence=tuple(evidence),
         remedies=_remedies(run, before),
         where=(event.where if callback and callback.is_users else None) or fit_place(run),
+        brief=f"{by} stopped fit",
     )
 
 

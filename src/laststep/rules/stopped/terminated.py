@@ -19,7 +19,7 @@ from laststep.record.events.process import Exiting
 from laststep.record.events.supervisor import ProcessEnd, Verdict
 from laststep.record.events.training import Saved, Stop
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_duration
 
 REPORTED = {
@@ -29,17 +29,7 @@ REPORTED = {
 }
 
 
-@rule(
-    outranks=(
-        "script-exited",
-        "unhandled-exception",
-        "killed-by-signal",
-        "finished-short",
-        "callback-stopped-training",
-        "callback-raised",
-        "callback-swallowed",
-    ),
-)
+@rule(tier=Tier.CONSEQUENCE, follows=("stalled", "time-limit-reached", "peer-lost", "host-out-of-memory"))
 def terminated(run: Run) -> Answer:
     """SIGTERM asked the process to terminate: from a scheduler, a container stop, a preemption, a person.
 

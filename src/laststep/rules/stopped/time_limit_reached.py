@@ -16,20 +16,7 @@ MAX_SECONDS_LEFT = 300.0  # of the job's time when SIGTERM arrives because of th
 NO_LIMIT = "nothing shows that a time limit ended it"
 
 
-@rule(
-    outranks=(
-        "terminated",
-        "killed-by-signal",
-        "interrupted",
-        "script-exited",
-        "unhandled-exception",
-        "host-out-of-memory",
-        "finished-short",
-        "callback-stopped-training",
-        "callback-raised",
-        "callback-swallowed",
-    )
-)
+@rule(follows=("stalled", "machine-overloaded"))
 def time_limit_reached(run: Run) -> Answer:
     """A time limit of the batch system, a wrapper or the operating system ended the program.
 
