@@ -462,3 +462,10 @@ def test_a_failed_check_of_todays_absl() -> None:
 def test_how_far_it_had_come_is_said_with_the_end() -> None:
     log = f"Epoch 3/9\n{bar2(40, 100)}\nKilled\n"
     assert answer(log).findings[0].evidence[-1].says.endswith("epoch 3 of 9, 40 of 100 batches")
+
+
+@pytest.mark.parametrize(("line", "rule"), [("Terminated", "terminated"), ("^C", "interrupted")])
+def test_a_log_does_not_show_who_sent_the_signal(line: str, rule: str) -> None:
+    finding = answer(f"{OPEN_EPOCH}{line}\n").findings[0]
+    assert finding.rule == rule
+    assert "the log does not show who sent the signal" in [each.says for each in finding.evidence]

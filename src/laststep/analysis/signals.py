@@ -72,3 +72,9 @@ def sender(run: Run, name: str) -> Evidence | None:
     sent_by = f"process {who.pid} ({who.name or 'gone by then'})" if who else "a process that is not known"
     target = "the whole process group" if event.to_group else "the program"
     return Evidence(f"{sent_by} sent {name} to {target}", (event,))
+
+
+def unknown_sender(run: Run) -> Evidence:
+    if run.is_log:
+        return Evidence("the log does not show who sent the signal")
+    return Evidence("it was sent directly to the program, so its sender is not known")

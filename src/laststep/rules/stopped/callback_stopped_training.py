@@ -75,4 +75,4 @@ def _when(stop: Stop) -> str:
 
 def _condition(test: DecidingTest) -> str:
     values = ", ".join(f"{name} = {format_value(value)}" for name, value in test.values.items())
-    return f"its condition: if {test.text}" + (f"   with {values}" if values else "")
+    return f"its condition: if {test.text}" + (f", with {values}" if values else "")

@@ -61,7 +61,7 @@ def data_exhausted(run: Run) -> Answer:
         if warned:
             return _warned(run, warned[0])
     counted = any(epoch.batches for fit in run.fits for epoch in fit.epochs) and not run.is_log and short is None
-    return measured("every epoch got the batches that it requested") if counted else no("no epoch was cut short")
+    return measured("every epoch got all requested batches") if counted else no("no epoch was cut short")
 
 
 def _ended_training(run: Run, warning: WarningShown) -> bool:
@@ -82,9 +82,9 @@ def _warned(run: Run, warning: WarningShown) -> Finding:
 def _finding(run: Run, short: Shortfall) -> Finding:
     fit, got = short.fit, sum(short.delivered)
     went_on = fit.complete and not run.is_log
-    some, then = (
-        ("some epochs were", "Keras continued with the next") if went_on else ("an epoch was", "training ended")
-    )
+    cut = "an epoch was cut short, and training ended there"
+    if went_on:
+        cut = "some epochs were cut short, and Keras continued with the next one"
     evidence = [short.evidence()]
     if fit.asked and short.total > got:
         evidence.append(Evidence(f"{count_batches(short.total)} requested in total, {count_batches(got)} delivered"))
@@ -96,7 +96,7 @@ def _finding(run: Run, short: Shortfall) -> Finding:
         evidence.append(Evidence("an earlier fit had consumed the same iterator, which does not start again"))
         where = fit.began.where
     return Finding(
-        cause=f"The training data ran out: {some} cut short, and {then}.",
+        cause=f"The training data ran out: {cut}.",
         confidence=Confidence.CERTAIN if not run.is_log or ran_out_warnings(run) else Confidence.LIKELY,
         evidence=(*evidence, progress(run)),
         remedies=_remedies(run, short, where),

@@ -48,8 +48,10 @@ def early_stopping(run: Run) -> Answer:
         )
     if is_for_nan(stop):
         return no("the loss was NaN or infinite when it stopped")
-    if run.is_log:
-        return _of_log(run, stop)
+    return _of_log(run, stop) if run.is_log else _finding(run, stop)
+
+
+def _finding(run: Run, stop: Stop) -> Finding:
     values = stop.values
     monitor = values.get("monitor", "its metric")
     patience, min_delta, best_epoch = (values.get(name) for name in ("patience", "min_delta", "best_epoch"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, no
 from laststep.analysis.progress import fit_place, progress
-from laststep.analysis.signals import killed_with, received_signal, reported, sender, verdict
+from laststep.analysis.signals import killed_with, received_signal, reported, sender, unknown_sender, verdict
 from laststep.record.events.process import Raised
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, Tier, rule
@@ -47,7 +47,7 @@ def interrupted(run: Run) -> Answer:
     if killed_with(run, 2, "SIGINT"):
         evidence.append(reported(run, "SIGINT"))
     if by_whom is None:
-        evidence.append(Evidence("it was sent directly to the program, so its sender is not known"))
+        evidence.append(unknown_sender(run))
     evidence.append(progress(run))
     return Finding(
         cause="The program was interrupted (SIGINT)" + (f": {by_whom.says}." if by_whom else "."),

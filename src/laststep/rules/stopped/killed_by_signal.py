@@ -66,8 +66,10 @@ def killed_by_signal(run: Run) -> Answer:
     kill = memory_kill(run)
     if kill is not None and kill.sure:
         return measured("the kernel killed the process to free memory")
-    if name is None:
-        return _vanished(run)
+    return _vanished(run) if name is None else _finding(run, name)
+
+
+def _finding(run: Run, name: str) -> Finding:
     evidence = [reported(run, name)]
     by_whom = sender(run, name)
     if by_whom:

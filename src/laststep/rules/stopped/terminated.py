@@ -12,6 +12,7 @@ from laststep.analysis.signals import (
     sender,
     sent_by_program,
     stopped_by_laststep,
+    unknown_sender,
     verdict,
 )
 from laststep.record.events.process import Exiting
@@ -59,20 +60,21 @@ def terminated(run: Run) -> Answer:
     if stopped_by_laststep(run):
         return no("laststep stopped it because it was stuck, as requested")
     died = killed_with(run, 15, "SIGTERM")
-    received = received_signal(run, "SIGTERM")
     handled = next((stop for stop in run.all(Stop) if stop.signal_handler == "SIGTERM"), None)
-    if not died and received is None and handled is None:
+    if not died and handled is None and received_signal(run, "SIGTERM") is None:
         return measured("no SIGTERM was recorded") if run.signal or run.vanished else no("no SIGTERM was recorded")
     if not died and run.exit_code == 0 and all(fit.complete for fit in run.fits) and run.has(Exiting):
         return no("SIGTERM arrived, and the program finished anyway")
+    return _finding(run, died, handled)
+
+
+def _finding(run: Run, died: bool, handled: Stop | None) -> Finding:
     evidence = [reported(run, "SIGTERM")] if died else []
     if handled is not None:
         evidence.append(Evidence("the program's own SIGTERM handler set stop_training", (handled,)))
     by_whom = sender(run, "SIGTERM")
-    if by_whom:
-        evidence.append(by_whom)
-    else:
-        evidence.append(Evidence("it was sent directly to the program, so its sender is not known"))
+    evidence.append(by_whom or unknown_sender(run))
+    received, end = received_signal(run, "SIGTERM"), run.last(ProcessEnd)
     if received is not None and end is not None:
         later = format_duration(max(0.0, end.time - received.time))
         evidence.append(Evidence(f"it ended {later} after the signal", (received, end)))

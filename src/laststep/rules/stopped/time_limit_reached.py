@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.signals import killed_with, quoted, received_signal, reported, verdict
-from laststep.record.events.supervisor import Limits, ProcessEnd
+from laststep.record.events.supervisor import Limits, ProcessEnd, SignalReceived
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 from laststep.text import format_duration
@@ -13,6 +13,7 @@ from laststep.text import format_duration
 TIMEOUT_EXIT_CODE = 124  # of coreutils' timeout
 SLURM_PROCESSES = ("", "slurmstepd", "slurmd", "srun")  # "": the sender was gone already
 MAX_SECONDS_LEFT = 300.0  # of the job's time when SIGTERM arrives because of the limit
+NO_LIMIT = "nothing shows that a time limit ended it"
 
 
 @rule(follows=("stalled", "machine-overloaded"))
@@ -39,27 +40,30 @@ def time_limit_reached(run: Run) -> Answer:
         return _finding(run, f"{reported_end.by} ended it because its time was up", quoted(reported_end))
     if killed_with(run, 24, "SIGXCPU"):
         return _finding(run, "the CPU time limit was used up (ulimit -t)", reported(run, "SIGXCPU"))
-    used = _processor_time(run)
+    used = _cpu_time(run)
     if used is not None:
         return _finding(run, "the hard CPU time limit was used up (ulimit -t)", used, Confidence.LIKELY)
     if run.exit_code == TIMEOUT_EXIT_CODE and _was_called_timeout(run):
-        return _finding(
-            run, "the command timeout ended it", reported(run, f"exit code {TIMEOUT_EXIT_CODE}, timeout's own")
-        )
+        code = reported(run, f"exit code {TIMEOUT_EXIT_CODE}, timeout's own")
+        return _finding(run, "the command timeout ended it", code)
     term = received_signal(run, "SIGTERM")
-    sent_by = term.sender if term is not None else None
-    if term is not None and sent_by is not None and sent_by.name == "timeout":
-        who = Evidence(f"process {sent_by.pid}, called timeout, sent SIGTERM", (term,))
+    return _by_sigterm(run, term) if term is not None else no(NO_LIMIT)
+
+
+def _by_sigterm(run: Run, term: SignalReceived) -> Answer:
+    name = term.sender.name if term.sender else ""
+    if term.sender and name == "timeout":
+        who = Evidence(f"process {term.sender.pid}, called timeout, sent SIGTERM", (term,))
         return _finding(run, "the command timeout ended it", who)
-    deadline = next((event for event in run.all(Limits) if event.job_ends is not None), None)
-    if term is not None and deadline is not None and (sent_by.name if sent_by else "") in SLURM_PROCESSES:
-        left = (deadline.job_ends or 0.0) - term.time
-        if left < MAX_SECONDS_LEFT:
-            side = "before" if left > 0 else "after"
-            when = f"SIGTERM arrived {format_duration(abs(left))} {side} the end of the SLURM job's time"
-            return _finding(run, "that of the SLURM job", Evidence(when, (term, deadline)), Confidence.LIKELY)
+    limits = next((event for event in run.all(Limits) if event.job_ends is not None), None)
+    if limits is None or limits.job_ends is None or name not in SLURM_PROCESSES:
+        return no(NO_LIMIT)
+    left = limits.job_ends - term.time
+    if left >= MAX_SECONDS_LEFT:
         return no(f"SIGTERM arrived with {format_duration(left)} of the job's time left")
-    return no("nothing shows that a time limit ended it")
+    side = "before" if left > 0 else "after"
+    when = f"SIGTERM arrived {format_duration(abs(left))} {side} the end of the SLURM job's time"
+    return _finding(run, "that of the SLURM job", Evidence(when, (term, limits)), Confidence.LIKELY)
 
 
 def _was_called_timeout(run: Run) -> bool:
@@ -69,7 +73,7 @@ def _was_called_timeout(run: Run) -> bool:
     return "timeout" in (started, end.name if end else None)
 
 
-def _processor_time(run: Run) -> Evidence | None:
+def _cpu_time(run: Run) -> Evidence | None:
     """Killed when all the CPU time that the hard limit allows was used."""
     end = run.last(ProcessEnd)
     if end is None or not run.samples or not killed_with(run, 9, "SIGKILL"):

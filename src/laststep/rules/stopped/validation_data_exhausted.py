@@ -39,9 +39,7 @@ def validation_data_exhausted(run: Run) -> Answer:
     if warned:
         return _finding(run, batches_named(warned[0]) or 0, None, warned)
     counted = run.has(Validation)
-    return (
-        measured("every validation got the batches that it requested") if counted else no("no validation was cut short")
-    )
+    return measured("every validation got all requested batches") if counted else no("no validation was cut short")
 
 
 def _finding(run: Run, asked: int, got: int | None, events: Sequence[Validation | WarningShown]) -> Finding:
