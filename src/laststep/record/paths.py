@@ -17,11 +17,6 @@ _DEMOS = re.compile(r"(?:^|[/\\])laststep[/\\]demos[/\\]")
 _WITHOUT_FILE = ("<ipython-input", "<string>")  # of what has no file, only this is the user's
 
 
-def is_installed(file: str) -> bool:
-    """It lies among a Python's installed packages, or is of its standard library."""
-    return bool(_INSTALLED.search(file))
-
-
 def package_folder(file: str) -> str:
     """The folder of the installed package that a file belongs to, or the file where it is a package by itself."""
     found = _PACKAGE.match(file)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from laststep.record.paths import is_installed as is_installed
-from laststep.record.paths import is_users_path as is_users_path
+from laststep.record.paths import is_users_path
 
 
 @dataclass(frozen=True, slots=True)

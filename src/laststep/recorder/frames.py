@@ -12,7 +12,6 @@ import linecache
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -67,14 +66,6 @@ def users_frame(frame: FrameType | None) -> FrameType | None:
         if is_users(frame.f_code.co_filename):
             return frame
         frame = frame.f_back
-    return None
-
-
-def users_line(frames: Iterable[Mapping[str, Any]]) -> Place | None:
-    """The innermost line of the user's in a stack whose innermost frame comes first."""
-    for frame in frames:
-        if is_users(str(frame.get("file", "<"))) and frame.get("line"):
-            return {name: frame[name] for name in ("file", "line", "text") if frame.get(name)}
     return None
 
 
