@@ -32,6 +32,7 @@ NOTICE = b"laststep: nothing has moved"
 
 
 def measure(quick: bool) -> dict[str, Any]:
+    harness.default_signals()
     asked = [each for each in harness.all_scenarios() if each.stall and not each.needs and not each.memory]
     with tempfile.TemporaryDirectory(prefix="laststep-bench-") as home, ThreadPoolExecutor(AT_ONCE) as pool:
         chosen = asked[::5] if quick else asked
@@ -42,7 +43,7 @@ def measure(quick: bool) -> dict[str, Any]:
 def hang(asked: harness.Scenario, home: Path) -> dict[str, Any]:
     cwd = home / asked.name
     cwd.mkdir()
-    (cwd / "train.py").write_bytes(asked.path.read_bytes())
+    (cwd / "train.py").write_text(asked.source)
     environ = harness.environment(cwd, cwd / "runs") | dict(asked.env)
     command = [*LASTSTEP, "run", "--on-stall", "stop", sys.executable, "train.py"]
     pipe = subprocess.PIPE

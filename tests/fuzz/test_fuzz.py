@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import pytest
@@ -73,4 +72,3 @@ def test_it_notices_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_seed_is_a_case(tmp_path: Path) -> None:
     one, other = (cases.run_case("again:3", tmp_path / name) for name in ("a", "b"))
     assert (one["case"], one["did"], one["broke"]) == (other["case"], other["did"], other["broke"])
-    assert random.Random("again:3").random() == random.Random("again:3").random()
