@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
 DEMOS := early-stop-swallowed exploding-loss crash-in-native-code
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test-fast test test-all fuzz lint format bench docs dist
+.PHONY: help setup demo test-fast test test-all fuzz recordings golden lint format bench docs dist
 
 help:
 	@echo "make demo        three small trainings die in three ways; read why (about two minutes, most of it the install)"
@@ -16,6 +16,8 @@ help:
 	@echo "make test        all tests but the longest"
 	@echo "make test-all    all tests"
 	@echo "make fuzz        spoiled folders, logs and profiles for three minutes; SECONDS=600 SEED=1 make fuzz"
+	@echo "make recordings  run scenarios that are new or changed, and keep what was recorded; NAMES='early_*' for some"
+	@echo "make golden      write the pages in tests/pages anew; then read the difference"
 	@echo "make lint        ruff (rules and format), the one-way road between rooms, mypy --strict"
 	@echo "make format      ruff format and the fixes that ruff can make"
 	@echo "make bench       what recording costs, measured: a table and JSON; on a GPU too where there is one"
@@ -58,8 +60,16 @@ test: .venv/.setup
 test-all: .venv/.setup
 	@$(PYTEST)
 
+# What is spoiled at random: hypothesis on the schema first, then whole folders, logs, profiles and programs.
 fuzz: .venv/.setup
+	@$(BIN)/python -m pytest tests/record/test_schema.py --hypothesis-profile new
 	@$(BIN)/python -m tests.fuzz --seconds $(or $(SECONDS),180) $(if $(SEED),--seed $(SEED))
+
+recordings: .venv/.setup
+	@$(BIN)/python tests/recordings.py $(NAMES)
+
+golden: .venv/.setup
+	@$(BIN)/python tests/golden.py
 
 lint: .venv/.setup
 	@$(BIN)/ruff check .

@@ -33,6 +33,7 @@ NOTICE = b"laststep: no progress"
 
 
 def measure(quick: bool) -> dict[str, Any]:
+    harness.default_signals()
     asked = [each for each in harness.all_scenarios() if each.stall and not each.needs and not each.memory]
     with tempfile.TemporaryDirectory(prefix="laststep-bench-") as home, ThreadPoolExecutor(AT_ONCE) as pool:
         chosen = asked[::5] if quick else asked

@@ -18,14 +18,14 @@ MAX_BYTES = 8_000_000
 
 @pytest.mark.parametrize("asked", all_scenarios(), ids=lambda asked: asked.name)
 def test_a_recording_is_answered_right(asked: Scenario, recordings: Recordings) -> None:
-    assert is_recorded(asked, recordings.runs), f'to record it anew: make recordings NAMES="{asked.name}"'
-    here = recorded_scenario(asked.name, recordings.runs[asked.name]).here  # a docstring may have grown since
     with known_defect(asked):
+        assert is_recorded(asked, recordings.runs), f'to record it anew: make recordings NAMES="{asked.name}"'
+        here = recorded_scenario(asked.name, recordings.runs[asked.name]).here  # a docstring may have grown since
         check_all(ON_A_RECORDING, dataclasses.replace(asked, here=here), recordings.answer(asked.name))
 
 
 def test_nothing_else_is_recorded(recordings: Recordings) -> None:
-    assert set(recordings.runs) == {asked.name for asked in all_scenarios()}
+    assert set(recordings.runs) <= {asked.name for asked in all_scenarios()}
     assert ARCHIVE.stat().st_size < MAX_BYTES
 
 

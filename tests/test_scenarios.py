@@ -15,7 +15,8 @@ pytestmark = pytest.mark.slow
 
 
 def _parameter(asked: Scenario) -> object:
-    return pytest.param(asked, id=asked.name, marks=[] if asked.is_live else [pytest.mark.all])
+    limit = pytest.mark.timeout(2 * asked.seconds + 60)  # with laststep, bare, and what is asked of them
+    return pytest.param(asked, id=asked.name, marks=[limit, *([] if asked.is_live else [pytest.mark.all])])
 
 
 # One test for all that is asked of a run: a program is started once, by the worker that has the test.

@@ -13,7 +13,6 @@ import resource
 import shutil
 import subprocess
 import sys
-import tarfile
 import time
 from collections.abc import Callable
 from functools import cache
@@ -27,6 +26,7 @@ from laststep.record.run import DamagedRun
 from laststep.reports.printing import UNSAFE
 from laststep.rules.diagnose import NONSENSE, read_diagnosis
 from tests.fuzz.mutate import CANARY, EVIL, mutated_bytes, spoil
+from tests.recordings import read_archive
 from tests.supervisor import programs
 
 HERE = Path(__file__).resolve().parent
@@ -74,12 +74,7 @@ meter = Meter()
 @cache
 def seeds() -> tuple[dict[str, bytes], ...]:
     """Real runs: the files of each, by name."""
-    runs: dict[str, dict[str, bytes]] = {}
-    with tarfile.open(fileobj=io.BytesIO((HERE.parent / "recorded" / "programs.tar.xz").read_bytes())) as archive:
-        for member in archive.getmembers():
-            if member.isfile():
-                folder, _, name = member.name.partition("/")
-                runs.setdefault(folder, {})[name] = archive.extractfile(member).read()  # type: ignore[union-attr]
+    runs = read_archive()
     for folder in (HERE.parent / "recorded").iterdir():
         if folder.is_dir():
             runs[folder.name] = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}

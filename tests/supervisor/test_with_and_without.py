@@ -10,16 +10,17 @@ from tests.supervisor import programs
 
 PAIRS = [("facts", condition) for condition in programs.CONDITIONS]
 PAIRS += [(name, programs.PLAIN) for name in programs.PROGRAMS if name != "facts"]
-PAIRS += [
+MORE = [
     (name, condition)
     for condition in programs.CONDITIONS
     if condition.name in ("terminal", "all closed")
     for name in ("raises", "killed", "writes to both", "child output", "exit text", "interrupts itself")
 ]
-PAIRS += [(name, condition) for condition in programs.CONDITIONS if condition.python for name in ("aborts", "segfault")]
+MORE += [(name, condition) for condition in programs.CONDITIONS if condition.python for name in ("aborts", "segfault")]
+EVERY = [*PAIRS, *(pytest.param(*pair, marks=pytest.mark.slow) for pair in MORE)]
 
 
-@pytest.mark.parametrize(("program", "condition"), PAIRS, ids=lambda one: str(getattr(one, "name", one)))
+@pytest.mark.parametrize(("program", "condition"), EVERY, ids=lambda one: str(getattr(one, "name", one)))
 def test_the_same_with_and_without(tmp_path: Path, program: str, condition: programs.Condition) -> None:
     folder = tmp_path / "here"
     outcomes = []

@@ -3,6 +3,7 @@
 expect: too-many-open-files
 exit: 1
 outcome: crashed
+starves: Too many open files
 """
 
 import os

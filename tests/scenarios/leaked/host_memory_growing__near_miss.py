@@ -5,6 +5,8 @@ exit: 0
 outcome: finished
 """
 
+import time
+
 import keras
 import tensorflow as tf
 
@@ -17,8 +19,7 @@ def example(i):
 
 
 data = tf.data.Dataset.range(600).map(example).cache().batch(4).prefetch(2)
-slow = data.map(lambda x, y: tf.py_function(lambda a, b: (__import__("time").sleep(0.09), a, b)[1:], (x, y), ("float32",) * 2))
-slow = slow.map(lambda x, y: (tf.ensure_shape(x, (None, 200_000)), tf.ensure_shape(y, (None,))))
 model = keras.Sequential([keras.layers.Lambda(lambda x: x[:, :8]), keras.layers.Dense(1)])
 model.compile(optimizer="adam", loss="mse")
-model.fit(slow, epochs=2, verbose=0)
+slow = keras.callbacks.LambdaCallback(on_train_batch_end=lambda batch, logs: time.sleep(0.09))
+model.fit(data, epochs=2, callbacks=[slow], verbose=0)

@@ -1,4 +1,4 @@
-"""tf_keras: a callback waits for a plotting thread that stopped after an error and never frees the figure.
+"""tf_keras: a callback waits for a plotting thread that gave up after an error and never frees the figure.
 
 expect: callback-blocked
 exit: SIGTERM
@@ -21,7 +21,10 @@ class LivePlot(tf_keras.callbacks.Callback):
 
     def draw(self):
         low, high = min(self.points), max(self.points)
-        bars = ["#" * int(20 * (p - low) / (high - low)) for p in self.points]
+        try:
+            bars = ["#" * int(20 * (p - low) / (high - low)) for p in self.points]
+        except ZeroDivisionError:
+            return print("nothing to plot")
         open("plot.txt", "w").write("\n".join(bars))
         self.figure.release()
 

@@ -17,7 +17,7 @@ keras.utils.set_random_seed(17)
 os.makedirs("images")
 rng = np.random.default_rng(0)
 for number in range(240):
-    pixels = rng.integers(0, 255, (160, 160, 3), dtype="uint8")
+    pixels = rng.integers(0, 60, (160, 160, 3), dtype="uint8") + np.uint8(60 * (number % 4))
     Image.fromarray(pixels).save(f"images/{number % 4}_{number:05d}.png", compress_level=1)
 
 

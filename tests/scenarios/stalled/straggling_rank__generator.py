@@ -42,6 +42,6 @@ train = train.with_options(options)
 with strategy.scope():
     model = tf_keras.Sequential([tf_keras.layers.Dense(16, activation="relu"), tf_keras.layers.Dense(1)])
     model.compile(optimizer="sgd", loss="mse")
-model.fit(train, epochs=1, steps_per_epoch=240, verbose=2 if rank == 0 else 0)
+model.fit(train, epochs=1, steps_per_epoch=480, verbose=2 if rank == 0 else 0)
 if rank == 0:
     print("peer ended with", peer.wait())

@@ -1,7 +1,5 @@
 """A dataset without repeat() and without steps_per_epoch: folklore says that it stops after one pass; it does not.
 
-The labels are rows of random numbers that do not sum to 1, so it learns nothing; but it does end in good order.
-
 expect: healthy
 exit: 0
 outcome: finished
@@ -11,7 +9,7 @@ import tensorflow as tf
 
 tf.keras.utils.set_random_seed(0)
 inputs = tf.random.normal((500, 50))
-labels = tf.random.uniform((500, 10), minval=0, maxval=1)
+labels = tf.nn.softmax(inputs @ tf.random.normal((50, 10)))
 data = tf.data.Dataset.from_tensor_slices((inputs, labels)).batch(32)  # no shuffle, no repeat
 
 model = tf.keras.Sequential(
