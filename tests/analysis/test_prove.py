@@ -14,7 +14,7 @@ from laststep.record.decode import encode
 from laststep.record.events.experiments import Proof
 from laststep.record.run import Run
 from laststep.rules.diagnose import diagnose
-from laststep.rules.rule import Rule
+from laststep.rules.rule import Rule, rule
 from tests.written import written
 
 FALLS, FLAT = [2.0, 1.5, 1.0, 0.5], [2.0, 2.0, 2.0, 2.0]
@@ -114,7 +114,8 @@ def rules_of(*names: str) -> list[Rule]:
     def found(run: Run) -> Finding:
         return Finding("It is so.", Confidence.LIKELY, (Evidence("seen"),))
 
-    return [Rule(name=name, symptom="diverged", check=found, explanation="", needs=(), outranks=()) for name in names]
+    made = rule(sees=("outside",))(found)
+    return [replace(made, name=name, symptom="diverged") for name in names]
 
 
 def test_a_proven_finding_comes_first_and_a_withdrawn_one_is_ruled_out() -> None:

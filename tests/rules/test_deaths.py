@@ -12,7 +12,7 @@ from laststep.record.run import Run
 from laststep.record.sample import Sample
 from laststep.record.steps import Step
 from laststep.rules.diagnose import diagnose
-from laststep.rules.rule import Answer, Rule
+from laststep.rules.rule import Answer, rule
 from tests.written import sample, written
 
 GB = 10**9
@@ -143,11 +143,9 @@ def test_a_rule_that_crashes_is_a_result_and_the_others_go_on() -> None:
         raise ZeroDivisionError("oh")
 
     def fine(run: Run) -> Answer:
-
         return Finding("x", Confidence.LIKELY, (Evidence("y"),))
 
-    rules = [Rule("broken", "crashed", (), (), "", broken), Rule("fine", "crashed", (), (), "", fine)]
-    diagnosis = diagnose(Run(id="r", events=(event(0.0, "run"),)), rules)
+    diagnosis = diagnose(Run(id="r", events=(event(0.0, "run"),)), [rule()(broken), rule()(fine)])
     assert [finding.rule for finding in diagnosis.findings] == ["fine"]
     assert "ZeroDivisionError" in diagnosis.unchecked[0].because
 

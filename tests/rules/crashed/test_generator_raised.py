@@ -19,7 +19,7 @@ def test_a_compiled_extensions_own_source_is_not_the_users() -> None:
     first = ended(raised("tensorflow.errors.InvalidArgumentError", CARRIED)).findings[0]
     assert (first.rule, first.cause) == ("generator-raised", "The program's own data code raised ValueError in crop.")
     assert first.where is not None
-    assert (first.where["file"], first.where["line"]) == ("/home/anna/train.py", 8)
+    assert (first.where.file, first.where.line) == ("/home/anna/train.py", 8)
 
 
 def test_a_program_that_is_an_installed_package_is_the_users_own() -> None:
@@ -34,7 +34,7 @@ def test_a_program_that_is_an_installed_package_is_the_users_own() -> None:
     first = ended(error).findings[0]
     assert (first.rule, first.cause) == ("generator-raised", "The program's own data code raised KeyError in rows.")
     assert first.where is not None
-    assert first.where["file"] == f"{folder}/mine/data.py"
+    assert first.where.file == f"{folder}/mine/data.py"
 
 
 def test_a_function_without_a_name_is_not_named() -> None:
