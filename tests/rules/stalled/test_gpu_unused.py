@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.logs.printed import MESSAGES, answer
 from tests.rules.stalled.runs import found, training
 from tests.supervisor.stuck import event
 
@@ -55,3 +56,30 @@ def test_why_a_gpu_stays_idle_is_named(printed: str, cause: str, cure: str) -> N
     assert cause in finding.cause
     assert cure in f"{finding.remedies[0].does} {finding.remedies[0].change}"
     assert "gpu-unused" not in found(dataclasses.replace(training(samples), console=printed)), "no GPU is here"
+
+
+IDLE = [{"t": 100.0 + i, "gpus": [{"busy": 0, "used": 1, "total": 9}]} for i in range(40)]
+CU_INIT = (
+    "2024-03-04 05:06:07.123456: E external/local_xla/xla/stream_executor/cuda/cuda_driver.cc:282] failed call to "
+    "cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected"
+)
+LOGGED = [*DLOPEN.splitlines(), CU_INIT, MESSAGES["no driver"]]
+PRINTED = ["GPU temperature not available yet", "The GPU is not used for evaluation", "note: GPU 0 is reserved"]
+
+
+def evidence_of(printed: str) -> list[str]:
+    limits = event(99.1, "limits", gpus=[{"used": 1, "total": 9}])
+    run = dataclasses.replace(training(IDLE, limits), console=f"Epoch 1/3\n{printed}\n")
+    return [item.says for item in found(run)["gpu-unused"].evidence if item.says.startswith("it printed")]
+
+
+@pytest.mark.parametrize("line", PRINTED)
+def test_what_the_program_prints_about_a_gpu_is_no_evidence(line: str) -> None:
+    assert evidence_of(line) == []
+    assert [item.because for item in answer(line).ruled_out if item.rule == "gpu-unused"] == [], "nor in a log"
+
+
+@pytest.mark.parametrize("line", LOGGED)
+def test_what_tensorflow_logs_about_an_unused_gpu_is_evidence(line: str) -> None:
+    (says,) = evidence_of(f"GPU temperature not available yet\n{line}")
+    assert line[-100:] in says

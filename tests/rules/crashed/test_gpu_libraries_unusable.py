@@ -1,4 +1,4 @@
-"""The line that names both versions of cuDNN is evidence, also where the error itself names none."""
+"""gpu-libraries-unusable: the line that names both versions of cuDNN is evidence, also where the error names none."""
 
 from __future__ import annotations
 

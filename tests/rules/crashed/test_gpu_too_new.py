@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 
 from laststep.analysis.finding import Confidence, Diagnosis
 from laststep.record.run import Run
 from laststep.rules.diagnose import diagnose
-from laststep.supervisor import gpu
 from tests.logs.printed import TENSORFLOW_STARTS, answer
 from tests.written import written
 
@@ -128,22 +125,3 @@ def test_pytorchs_own_error_is_not_about_tensorflows_build() -> None:
 def test_a_training_that_ends_for_another_reason_is_not_blamed_on_it() -> None:
     error = RAISED.replace("CUDA_ERROR_INVALID_HANDLE", "CUDA_ERROR_ILLEGAL_ADDRESS")
     assert first(answer(TENSORFLOW_STARTS + WARNED.format("12.0") + error)) == "cuda-kernel-failed"
-
-
-class _Nvml(SimpleNamespace):
-    """Stands in for NVML: two cards, one of which does not know the question."""
-
-    NVMLError = RuntimeError
-
-    def nvmlDeviceGetCudaComputeCapability(self, handle: int) -> tuple[int, int]:
-        if handle:
-            raise RuntimeError("Not Supported")
-        return 12, 0
-
-
-def test_the_driver_is_asked_for_the_compute_capability(monkeypatch: pytest.MonkeyPatch) -> None:
-    cards = gpu.Gpus()
-    monkeypatch.setattr(cards, "_nvml", _Nvml())
-    monkeypatch.setattr(cards, "_handles", [0, 1])
-    monkeypatch.setattr(cards, "_read_one", lambda handle: {"used": 1})
-    assert cards.describe() == [{"gpu": 0, "used": 1, "capability": "12.0"}, {"gpu": 1, "used": 1}]

@@ -1,12 +1,14 @@
-"""A damaged checkpoint is called a checkpoint, by its name, and not a data file."""
+"""corrupt-record: which record it is, and a damaged checkpoint is called a checkpoint, by its name."""
 
 from __future__ import annotations
 
 import pytest
 
 from laststep.analysis.finding import Confidence, Finding
+from laststep.record.steps import Step
 from tests.logs.printed import answer
 from tests.recordings import Recordings
+from tests.rules.runs import diagnosed, error, fit, says
 
 RECORDED = {
     "corrupt_record__backup": ("The backup in backup is damaged: backup/latest.weights.h5", "rm -r backup"),
@@ -76,3 +78,24 @@ def test_what_keras_says_of_a_missing_and_of_a_cut_file_is_not_certain_in_a_log(
     finding = raised('model = keras.models.load_model("m.keras")', error)
     assert (finding.rule, finding.confidence) == ("missing-file", Confidence.LIKELY)
     assert "or is truncated" in finding.cause
+
+
+def steps(count: int) -> list[Step]:
+    return [Step(n, 1.0 + n / 100, 0.01, float("nan"), 0.5, 0.1, 0, n - 1, 1) for n in range(1, count + 1)]
+
+
+STAGES = [{"stage": "Batch", "batch_size": 32}, {"stage": "Map"}, {"stage": "TFRecord"}]
+
+
+def test_the_record_that_is_damaged_is_counted_from_the_batches_before_it() -> None:
+    damaged = error("tensorflow.errors.DataLossError", "truncated record at 52110")
+    diagnosis = diagnosed(*fit([], epochs=3, data={"stages": STAGES}), damaged, code=1, steps=steps(38))
+    assert diagnosis.findings[0].rule == "corrupt-record"
+    assert "one of the records 1,217 to 1,248" in says(diagnosis)
+
+
+def test_a_shuffled_record_has_no_number() -> None:
+    damaged = error("tensorflow.errors.DataLossError", "truncated record at 52110")
+    data = {"stages": [{"stage": "Shuffle", "buffer_size": 9}, *STAGES]}
+    diagnosis = diagnosed(*fit([], epochs=3, data=data), damaged, code=1, steps=steps(38))
+    assert "one of the records" not in says(diagnosis)
