@@ -49,6 +49,12 @@ def test_a_changed_rule_would_be_noticed(monkeypatch):
     assert [path.name for path in generate.stale()] == ["early-stopping.md"]
 
 
+def test_the_published_names_are_the_rules():
+    """If this fails: make docs"""
+    published = read("docs/rules/names.txt").splitlines()
+    assert published == [f"{rule.symptom} {rule.name}" for rule in all_rules().values()]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     targets = [target for target in LINK.findall(page.read_text()) if "://" not in target]
