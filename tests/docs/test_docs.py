@@ -97,23 +97,26 @@ def test_the_changelog_has_every_rule():
 
 
 def test_the_tree_in_architecture_is_the_real_one():
-    """Every name in it exists, and every file of the supervisor, the recorder and the package's top is in it."""
+    """Every name in it exists, and every file of the rooms that it shows in full is in it."""
     tree = read("ARCHITECTURE.md").partition("```\n")[2].partition("```")[0]
     folders: dict[int, Path] = {-1: ROOT}
     named: set[Path] = set()
     for line in tree.splitlines():
         depth = (len(line) - len(line.lstrip())) // 4
-        for name in re.findall(r"(?<![\w<])[\w.]+(?:/[\w.]+)*/?(?=\s|$)", _names(line)):
+        for name in re.findall(r"(?<![\w<])[\w.-]+(?:/[\w.-]+)*/?(?=\s|$)", _names(line)):
             path = folders[depth - 1] / name
             assert path.exists(), line
             named.add(path.resolve())
             if name.endswith("/"):
                 folders[depth] = path
     package = ROOT / "src" / "laststep"
-    for folder in (package, package / "recorder", package / "supervisor", package / "record", package / "reports"):
-        for path in folder.glob("*.py"):
+    for room in ("", "record", "recorder", "logs", "analysis", "supervisor", "rules", "reports"):
+        for path in (package / room).glob("*.py"):
             if not path.name.startswith("__"):
-                assert path.resolve() in named or f" {path.name}" in tree, path
+                assert path.resolve() in named, path
+    for folder in package.iterdir():
+        if (folder / "__init__.py").exists():
+            assert folder.resolve() in named, folder
 
 
 def _names(line: str) -> str:
