@@ -76,7 +76,7 @@ def same_words(one: str, other: str) -> bool:
 
 
 def draw(page: str) -> str:
-    """The page as SVG: one text element per piece of one colour, with its length, so that any font keeps the columns."""
+    """The page as SVG: one text element per piece of one colour; its length is given, so any font keeps the columns."""
     lines = [f"\x1b[2m{PROMPT}\x1b[0m", "", *page.rstrip("\n").split("\n")]
     width = round(COLUMNS * ACROSS + 2 * EDGE)
     height = BAR + len(lines) * DOWN + EDGE
