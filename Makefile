@@ -10,18 +10,18 @@ DEMOS := early-stop-swallowed exploding-loss crash-in-native-code
 .PHONY: help setup demo test-fast test test-all fuzz recordings golden lint format bench docs dist
 
 help:
-	@echo "make demo        three small trainings die in three ways; read why (about two minutes, most of it the install)"
-	@echo "make setup       .venv with laststep, TensorFlow and the tools; does nothing when it is there"
-	@echo "make test-fast   the tests that need no TensorFlow (under 2 minutes)"
-	@echo "make test        all tests but the longest"
+	@echo "make demo        three small trainings die in three ways, each explained; installs .venv, about 2 minutes"
+	@echo "make test        the tests pass: all but the longest; about 15 minutes on 2 cores"
+	@echo "make setup       .venv with laststep, TensorFlow for the CPU and the tools; does nothing if it is there"
+	@echo "make test-fast   the tests that need no TensorFlow; under 2 minutes"
 	@echo "make test-all    all tests"
-	@echo "make fuzz        spoiled folders, logs and profiles for three minutes; SECONDS=600 SEED=1 make fuzz"
+	@echo "make fuzz        damaged folders, logs and profiles for three minutes; SECONDS=600 SEED=1 make fuzz"
 	@echo "make recordings  run scenarios that are new or changed, and keep what was recorded; NAMES='early_*' for some"
 	@echo "make golden      write the pages in tests/pages anew; then read the difference"
-	@echo "make lint        ruff (rules and format), the one-way road between rooms, mypy --strict"
-	@echo "make format      ruff format and the fixes that ruff can make"
-	@echo "make bench       what recording costs, measured: a table and JSON; on a GPU too where there is one"
-	@echo "make docs        the pages and tables that are generated from the code"
+	@echo "make lint        ruff (rules and format), import-linter (one-way imports), mypy --strict"
+	@echo "make format      ruff format, and what ruff can fix"
+	@echo "make bench       what recording costs: a table and JSON; on a GPU too if there is one"
+	@echo "make docs        the pages, lists and the picture that are generated"
 	@echo "make dist        dist/: a wheel and an sdist, tried in an empty environment with laststep demo"
 
 setup: .venv/.setup

@@ -28,7 +28,7 @@ COLOURS = {"31": "#ff7b72", "32": "#7ee787", "33": "#e3b341", "36": "#79c0ff"}
 PLAIN, FAINT, GROUND = "#d6dde6", "#8b949e", "#161b22"
 FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace"
 COLOUR = re.compile(r"\x1b\[([0-9;]*)m")
-# What is another one in each run and on each machine: its name, and what was measured.
+# What differs between runs and machines: the run's id, and what was measured.
 VARIES = re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}|\d[\d.,]*(\s+(s|ms|B|KB|MB|GB)\b)?")
 
 
@@ -38,14 +38,15 @@ def real_page() -> str:
         shutil.copy(DEMO, Path(folder) / "train.py")
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("LASTSTEP_", "NO_COLOR"))}
-        environ = {**kept, "PATH": path, "COLUMNS": str(COLUMNS), "TERM": "xterm-256color"}
+        # On a busy machine the page would also say so: other processes are not looked at.
+        environ = {**kept, "PATH": path, "COLUMNS": str(COLUMNS), "TERM": "xterm-256color", "LASTSTEP_OTHERS": "0"}
         run = ["laststep", "run", "--quiet", "python", "train.py"]
         subprocess.run(run, cwd=folder, env=environ, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return in_terminal(["laststep", "why"], folder, environ)
 
 
 def in_terminal(command: list[str], folder: str, environ: dict[str, str]) -> str:
-    """What the command writes when it believes to be in a terminal."""
+    """What the command writes to a terminal."""
     ours, its = pty.openpty()
     process = subprocess.Popen(command, cwd=folder, env=environ, stdin=its, stdout=its, stderr=its)
     os.close(its)
@@ -69,13 +70,13 @@ def plain(page: str) -> str:
 
 
 def same_words(one: str, other: str) -> bool:
-    """Whether two pages differ in nothing but the run's name, the numbers, and where lines break because of them."""
+    """Whether two pages differ only in the run's id, the numbers, and the line breaks that depend on them."""
     first, second = (" ".join(VARIES.sub("*", page).split()) for page in (one, other))
     return first == second
 
 
 def draw(page: str) -> str:
-    """The page as SVG: one text element per piece of one colour, its length given: any font keeps the columns."""
+    """The page as SVG: one text element per piece of one colour; its length is given, so any font keeps the columns."""
     lines = [f"\x1b[2m{PROMPT}\x1b[0m", "", *page.rstrip("\n").split("\n")]
     width = round(COLUMNS * ACROSS + 2 * EDGE)
     height = BAR + len(lines) * DOWN + EDGE

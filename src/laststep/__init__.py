@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from laststep.analysis.finding import Diagnosis
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["start", "step", "why"]
 
 # This module is imported inside the training process: what it imports, it imports when it is called.

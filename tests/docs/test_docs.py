@@ -12,6 +12,7 @@ from types import ModuleType
 
 import pytest
 
+from laststep import __version__
 from laststep.analysis.finding import Confidence
 from laststep.cli import _verbs
 from laststep.record.redact import ENVIRONMENT_PREFIXES
@@ -49,10 +50,35 @@ def test_a_changed_rule_would_be_noticed(monkeypatch):
     assert [path.name for path in generate.stale()] == ["early-stopping.md"]
 
 
+def test_the_published_names_are_the_rules():
+    """If this fails: make docs"""
+    published = read("docs/rules/names.txt").splitlines()
+    assert published == [f"{rule.symptom} {rule.name}" for rule in all_rules().values()]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     targets = [target for target in LINK.findall(page.read_text()) if "://" not in target]
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("name", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "docs/guide.md"])
+def test_files_of_the_project_exist(name):
+    named = re.findall(r"`((?:src|tests|docs|bench)/[\w./-]+)`", read(name))
+    rooms = re.findall(r"`((?:record|recorder|logs|analysis|supervisor|rules|reports|numbers)/[\w./-]+)`", read(name))
+    package = ROOT / "src" / "laststep"
+    missing = [path for path in rooms if not any((base / path).exists() for base in (package, package / "recorder"))]
+    assert [path for path in named if not (ROOT / path).exists()] + missing == []
+
+
+def test_the_readme_s_first_screen_has_the_two_commands():
+    screen = "\n".join(read("README.md").splitlines()[:40])
+    for words in ("laststep run python train.py", "`make demo`", "`make test`", "300 MB", "minutes"):
+        assert words in screen
+
+
+def test_the_changelog_has_this_version():
+    assert re.search(rf"^## {re.escape(__version__)} \(20\d\d-\d\d-\d\d\)$", read("CHANGELOG.md"), re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -91,23 +117,26 @@ def test_the_changelog_has_every_rule():
 
 
 def test_the_tree_in_architecture_is_the_real_one():
-    """Every name in it exists, and every file of the supervisor, the recorder and the package's top is in it."""
+    """Every name in it exists, and every file of the rooms that it shows in full is in it."""
     tree = read("ARCHITECTURE.md").partition("```\n")[2].partition("```")[0]
     folders: dict[int, Path] = {-1: ROOT}
     named: set[Path] = set()
     for line in tree.splitlines():
         depth = (len(line) - len(line.lstrip())) // 4
-        for name in re.findall(r"(?<![\w<])[\w.]+(?:/[\w.]+)*/?(?=\s|$)", _names(line)):
+        for name in re.findall(r"(?<![\w<])[\w.-]+(?:/[\w.-]+)*/?(?=\s|$)", _names(line)):
             path = folders[depth - 1] / name
             assert path.exists(), line
             named.add(path.resolve())
             if name.endswith("/"):
                 folders[depth] = path
     package = ROOT / "src" / "laststep"
-    for folder in (package, package / "recorder", package / "supervisor", package / "record", package / "reports"):
-        for path in folder.glob("*.py"):
+    for room in ("", "record", "recorder", "logs", "analysis", "supervisor", "rules", "reports"):
+        for path in (package / room).glob("*.py"):
             if not path.name.startswith("__"):
-                assert path.resolve() in named or f" {path.name}" in tree, path
+                assert path.resolve() in named, path
+    for folder in package.iterdir():
+        if (folder / "__init__.py").exists():
+            assert folder.resolve() in named, folder
 
 
 def _names(line: str) -> str:
@@ -154,7 +183,7 @@ def test_the_licence_is_the_standard_text():
 
 def test_make_has_the_promised_targets():
     makefile = read("Makefile")
-    for target in ("setup", "demo", "test-fast", "test", "test-all", "lint", "bench", "docs"):
+    for target in ("setup", "demo", "test-fast", "test", "test-all", "lint", "format", "bench", "docs", "dist"):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)
     names = re.search(r"^DEMOS := (.+)$", makefile, re.MULTILINE)[1].split()
     assert len(names) == 3
