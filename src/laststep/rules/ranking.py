@@ -23,10 +23,18 @@ def rank(findings: Iterable[Finding], rules: Mapping[str, Rule]) -> list[Finding
             finding.rule not in bearing,
             finding.rule in overruled,
             rules[finding.rule].tier,
+            _links_before(finding.rule, found, rules),
             -finding.confidence,
         ),
     )
     return [dataclasses.replace(finding, follows_from=_parent(finding, ranked, rules)) for finding in ranked]
+
+
+def _links_before(effect: str, findings: list[Finding], rules: Mapping[str, Rule]) -> int:
+    """How many findings of its own tier lead to it, one after the other: a cause comes before its effect."""
+    same = [each.rule for each in findings if rules[each.rule].tier == rules[effect].tier]
+    causes = [cause for cause in same if may_follow(rules[effect], rules[cause])]
+    return max((1 + _links_before(cause, findings, rules) for cause in causes), default=0)
 
 
 def chain(findings: Iterable[Finding]) -> tuple[Finding, ...]:

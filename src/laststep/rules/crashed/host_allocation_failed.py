@@ -32,7 +32,7 @@ MESSAGES = compiled(
 )
 
 
-@rule(follows=("leaked",))
+@rule(follows=("leaked", "host-memory-growing"))
 def host_allocation_failed(run: Run) -> Answer:
     """An allocation in the machine's memory failed with an error.
 

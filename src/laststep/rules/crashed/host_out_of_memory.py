@@ -31,7 +31,7 @@ BY_RAY = compiled(
 MIN_GROWTH_SHARE = 0.25  # of the limit, since training began: then it is growth, not the size of one step
 
 
-@rule(follows=("leaked",))
+@rule(follows=("leaked", "host-memory-growing"))
 def host_out_of_memory(run: Run) -> Answer:
     """The kernel killed the process because the machine, or its control group, ran out of memory.
 

@@ -15,7 +15,7 @@ from laststep.text import format_count, format_value
 @rule(
     tier=Tier.CONSEQUENCE,
     sees=("inside",),
-    follows=("callback-swallowed", "stopped-on-nan", "early-stopping", "data-exhausted"),
+    follows=("stopped-on-nan", "early-stopping", "data-exhausted"),
 )
 def callback_stopped_training(run: Run) -> Answer:
     """A callback other than EarlyStopping stopped the training before all epochs were done.

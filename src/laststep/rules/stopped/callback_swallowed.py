@@ -11,7 +11,7 @@ from laststep.record.run import Run
 from laststep.rules.rule import Answer, Tier, rule
 
 
-@rule(tier=Tier.ROOT, sees=("inside",))
+@rule(tier=Tier.ROOT, sees=("inside",), outranks=("callback-raised", "callback-stopped-training"))
 def callback_swallowed(run: Run) -> Answer:
     """An exception ended the fit, and the program's own try/except hid it.
 
