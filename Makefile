@@ -7,7 +7,7 @@ PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
 DEMOS := early-stop-swallowed exploding-loss crash-in-native-code
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test-fast test test-all fuzz recordings golden lint bench docs
+.PHONY: help setup demo test-fast test test-all fuzz recordings golden lint format bench docs dist
 
 help:
 	@echo "make demo        three small trainings die in three ways; read why (about two minutes, most of it the install)"
@@ -18,9 +18,11 @@ help:
 	@echo "make fuzz        spoiled folders, logs and profiles for three minutes; SECONDS=600 SEED=1 make fuzz"
 	@echo "make recordings  run scenarios that are new or changed, and keep what was recorded; NAMES='early_*' for some"
 	@echo "make golden      write the pages in tests/pages anew; then read the difference"
-	@echo "make lint        ruff and mypy"
+	@echo "make lint        ruff (rules and format), the one-way road between rooms, mypy --strict"
+	@echo "make format      ruff format and the fixes that ruff can make"
 	@echo "make bench       what recording costs, measured: a table and JSON; on a GPU too where there is one"
 	@echo "make docs        the pages and tables that are generated from the code"
+	@echo "make dist        dist/: a wheel and an sdist, tried in an empty environment with laststep demo"
 
 setup: .venv/.setup
 
@@ -71,7 +73,13 @@ golden: .venv/.setup
 
 lint: .venv/.setup
 	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet . || { echo "not formatted: make format"; exit 1; }
+	@$(BIN)/lint-imports
 	@$(BIN)/mypy --strict src
+
+format: .venv/.setup
+	@$(BIN)/ruff check --fix --quiet . || true
+	@$(BIN)/ruff format .
 
 bench: .venv/.setup
 	@$(BIN)/python bench/run.py
@@ -80,3 +88,13 @@ bench: .venv/.setup
 docs: .venv/.setup
 	@$(BIN)/python docs/generate.py
 	@$(BIN)/python docs/make_picture.py
+
+# The sdist is built first and the wheel from it: what is missing there would be missing for everybody.
+dist: .venv/.setup
+	@rm -rf dist build
+	@$(BIN)/python -m build --outdir dist . >/dev/null
+	@rm -rf build/empty && $(PYTHON) -m venv build/empty
+	@build/empty/bin/python -m pip install -qq --no-input --disable-pip-version-check "$$(ls dist/*.whl)[demo]"
+	@cd build && TF_CPP_MIN_LOG_LEVEL=3 TF_ENABLE_ONEDNN_OPTS=0 empty/bin/laststep demo early-stopping >demo.out 2>&1; \
+	  grep -q early-stopping demo.out || { cat demo.out; exit 1; }
+	@ls -l dist

@@ -11,9 +11,9 @@ from typing import Any
 
 from figures import Row
 
+from laststep.record.events import decode_event
 from laststep.record.run import Run
 from laststep.record.steps import Step
-from laststep.record.untyped import untyped
 from laststep.reports import json, terminal
 from laststep.rules.diagnose import diagnose
 
@@ -34,11 +34,11 @@ def _epoch(fit: int, epoch: int) -> dict[str, Any]:
 
 
 def _look(step: int) -> dict[str, Any]:
-    return {"site": "1", "step": step, "loss": 1.0, "rate": 0.5, "grads": {"w": 1.0}, "weights": {"w": 1.0}}
+    return {"site": 1, "step": step, "loss": 1.0, "rate": 0.5, "grads": {"w": 1.0}, "weights": {"w": 1.0}}
 
 
 def _fits(count: int) -> Part:
-    whole: Part = [("gradients", {"site": "1", "variables": [{"name": "w", "shape": [4]}], "where": WHERE})]
+    whole: Part = [("gradients", {"site": 1, "variables": [{"name": "w", "shape": [4]}], "where": WHERE})]
     for number in range(1, count + 1):
         whole += [("fit", _fit(number, 1)), ("numbers", _look(number)), ("epoch", _epoch(number, 0))]
         whole.append(("fit-end", {"id": number}))
@@ -46,7 +46,7 @@ def _fits(count: int) -> Part:
 
 
 def _epochs(count: int) -> Part:
-    whole: Part = [("gradients", {"site": "1", "variables": [{"name": "w", "shape": [4]}], "where": WHERE})]
+    whole: Part = [("gradients", {"site": 1, "variables": [{"name": "w", "shape": [4]}], "where": WHERE})]
     whole.append(("fit", _fit(1, count)))
     for number in range(count):
         whole += [("numbers", _look(number + 1)), ("validation", {"fit": 1, "asked": 8, "batches": 8})]
@@ -70,9 +70,11 @@ KINDS: dict[str, Callable[[int], Part]] = {"fits": _fits, "epochs": _epochs, "fa
 def _run(part: Part, steps: int) -> Run:
     ends: Part = [("run", {"command": ["python", "train.py"], "cwd": "/p", "host": "h"}), ("recorder", {})]
     recorded = [*ends, *part, ("end", {"code": 1, "signal": None, "seconds": 60.0})]
-    events = tuple(untyped(1000.0 + n * 1e-3, kind, data, SOURCE) for n, (kind, data) in enumerate(recorded))
+    events = [
+        decode_event(kind, data, time=1000.0 + n * 1e-3, source=SOURCE) for n, (kind, data) in enumerate(recorded)
+    ]
     done = [Step(n, 1000.0 + n * 1e-3, 1e-3, 1e-4, 1.0, 0.5, 0, n, 1) for n in range(1, min(steps, 65_536) + 1)]
-    return Run(id="bench", events=events, steps=done)
+    return Run(id="bench", events=tuple(event for event in events if event is not None), steps=done)
 
 
 def measure(quick: bool) -> dict[str, Any]:

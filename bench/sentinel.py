@@ -1,4 +1,4 @@
-"""What the sentinel in a traced step costs while nobody asks and nothing is bad (bench/programs/sentinel.py)."""
+"""What the sentinel in a traced step costs while nothing is requested or bad (bench/programs/sentinel.py)."""
 
 from __future__ import annotations
 

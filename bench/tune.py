@@ -1,6 +1,6 @@
-"""Ranges of `laststep tune` against the real program, changed so: does its gain lie in the range?
+"""Gains predicted by `laststep tune` against the real gain of the changed program.
 
-Each case of bench/programs/pipelines.py is recorded, probed, and then really run as it is and as advised, in turns.
+Each case of bench/programs/pipelines.py is recorded, tuned, and then run with and without the change, in turns.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from children import LASTSTEP, environment, program, recorded, run_command
 from figures import Row
 
-# case → what the probe calls the change that the program knows how to make
+# case → the name in `laststep tune` of the change that the program can make
 CASES = {
     "python that waits": "run the map in parallel",
     "python that computes": "run the map in parallel",
@@ -39,20 +39,20 @@ def measure(quick: bool) -> dict[str, Any]:
 def one(case: str, change: str, rounds: int) -> dict[str, Any]:
     command = program("pipelines.py", case)
     with tempfile.TemporaryDirectory(prefix="laststep-bench-") as home:
-        foretold = probe(command, Path(home), change)
+        foretold = tuned(command, Path(home), change)
     pairs = [(run_command(command)["seconds"], run_command([*command, "changed"])["seconds"]) for _ in range(rounds)]
     real = statistics.median(before / after for before, after in pairs)
     inside = bool(foretold) and foretold[0] <= real <= foretold[1]
     return {"foretold": foretold, "real": real, "inside": inside, "seconds": pairs}
 
 
-def probe(command: list[str], home: Path, change: str) -> list[float] | None:
-    """The range that it gives for this change; None where it gives none."""
+def tuned(command: list[str], home: Path, change: str) -> list[float] | None:
+    """The predicted range for this change; None if there is none."""
     subprocess.run(recorded(command, home), env=environment(), capture_output=True, check=True)
-    asked = [*LASTSTEP, "tune", "--json", "--dir", str(home)]
-    answer = subprocess.run(asked, env=environment(), capture_output=True, text=True, check=False)
-    told = json.loads(answer.stdout)
-    return next((found["gain"] for found in told["changes"] if found["change"] == change), None)
+    command = [*LASTSTEP, "tune", "--json", "--dir", str(home)]
+    answer = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    changes = json.loads(answer.stdout)["changes"]
+    return next((found["gain"] for found in changes if found["change"] == change), None)
 
 
 def rows(found: dict[str, Any]) -> list[Row]:
@@ -66,4 +66,4 @@ def rows(found: dict[str, Any]) -> list[Row]:
 
 
 def _range(foretold: list[float] | None) -> str:
-    return f"foretold {foretold[0]:.2f} … {foretold[1]:.2f}" if foretold else "nothing foretold"
+    return f"predicted {foretold[0]:.2f} … {foretold[1]:.2f}" if foretold else "no prediction"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from laststep.analysis.finding import Confidence, Diagnosis
-from laststep.logs.read import read_story, run_of_log
+from laststep.logs.read import parse_log, run_from_log
 from laststep.record.events.supervisor import Forecast
 from laststep.reports import json as json_report
 from laststep.reports import terminal
@@ -102,7 +102,7 @@ LOOKS_LIKE = {"corrupt_record__model": "missing-file", "stopped_on_nan__home_mad
 
 def a_log_alone_says_no_other_cause(asked: Scenario, answer: Answer) -> None:
     """What it printed, read as a bare log: the same cause, a part of it, or none."""
-    found = diagnose(run_of_log(read_story(io.BytesIO(answer.log)), asked.name)).findings
+    found = diagnose(run_from_log(parse_log(io.BytesIO(answer.log)), asked.name)).findings
     known = {*answer.rules, asked.expect, LOOKS_LIKE.get(asked.name), "unhandled-exception"}
     assert not found or found[0].rule in known
 

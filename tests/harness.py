@@ -192,7 +192,7 @@ class Ran:
     @property
     def own_stderr(self) -> bytes:
         assert self.answer_at >= 0, f"no answer of laststep on stderr:\n{self.stderr.decode()}"
-        before, _, _ = self.stderr[: self.answer_at].partition(b"\nlaststep: nothing has moved")
+        before, _, _ = self.stderr[: self.answer_at].partition(b"\nlaststep: no progress")
         return FORECAST.sub(b"", before)
 
     @property

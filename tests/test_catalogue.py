@@ -1,46 +1,23 @@
-"""Every rule has its headings, a name from the catalogue, a scenario that fires and a near miss that stays quiet."""
+"""Every rule has its headings, a published name, a scenario that fires and a near miss that stays quiet."""
 
 from __future__ import annotations
 
 import inspect
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from laststep.rules.rule import HEADINGS, Rule, all_rules
+from laststep.rules.rule import HEADINGS, SYMPTOMS, Rule, Tier, Vantage, all_rules
 from tests.harness import SCENARIOS, Scenario, all_scenarios
 
+ROOT = Path(__file__).resolve().parents[1]
+RECORDED = ROOT / "tests" / "recorded"
 MAX_LINES = 150
-RECORDED = Path(__file__).parent / "recorded"
-
-# Published: other programs rely on these names, and none is ever reused for another thing. A new rule need not be here.
-PUBLISHED = {
-    "stopped": """
-        data-exhausted validation-data-exhausted dataset-empty early-stopping callback-stopped-training callback-raised
-        callback-swallowed stopped-on-nan interrupted terminated time-limit-reached killed-by-signal script-exited
-        finished-short
-        """,
-    "crashed": """
-        host-out-of-memory host-allocation-failed gpu-out-of-memory gpu-memory-fragmented gpu-memory-held
-        segmentation-fault aborted illegal-instruction bus-error cuda-kernel-failed gpu-hardware-fault
-        gpu-libraries-unusable gpu-too-new library-incompatible shape-mismatch dtype-mismatch label-out-of-range
-        bad-labels-for-loss corrupt-record undecodable-image missing-file permission-denied generator-raised
-        data-source-unreachable disk-full too-many-open-files shared-memory-full no-gradients unsupported-strategy
-        peer-lost unhandled-exception
-        """,
-    "stalled": """
-        input-blocked input-starved shuffle-buffer-filling graph-compiling retracing callback-blocked deadlocked
-        python-blocked waiting-for-rank straggling-rank memory-thrashing disk-stalled network-stalled
-        threads-oversubscribed gpu-unused machine-overloaded
-        """,
-    "leaked": "tensors-accumulating graphs-accumulating host-memory-growing gpu-memory-growing handles-growing",
-    "diverged": """
-        nan-loss bad-input-values exploding-gradients vanishing-gradients dead-activations float16-overflow
-        invalid-loss-math output-loss-mismatch weights-not-updating unscaled-inputs unscaled-targets targets-broadcast
-        no-signal learning-rate-too-high learning-rate-too-low loss-not-improving stale-function-state
-        """,
-}
+RULES = Path(inspect.getfile(Rule)).parent
+# Other programs rely on these names, and none is ever reused for another thing. `make docs` adds a new rule's.
+PUBLISHED = [line.split() for line in (ROOT / "docs" / "rules" / "names.txt").read_text().splitlines()]
 
 every_rule = pytest.mark.parametrize("rule", all_rules().values(), ids=lambda rule: rule.name)
 
@@ -49,16 +26,36 @@ def source_of(rule: Rule) -> Path:
     return Path(inspect.getfile(rule.check))
 
 
-@pytest.mark.parametrize("symptom", PUBLISHED)
-def test_a_published_name_stays(symptom: str) -> None:
-    assert set(PUBLISHED[symptom].split()) <= {rule.name for rule in all_rules().values() if rule.symptom == symptom}
+@pytest.mark.parametrize(("symptom", "name"), PUBLISHED, ids=lambda word: word)
+def test_a_published_name_stays(symptom: str, name: str) -> None:
+    assert name in all_rules(), "a published name never goes"
+    assert all_rules()[name].symptom == symptom
+
+
+def test_a_name_is_published_once() -> None:
+    names = [name for _, name in PUBLISHED]
+    assert len(names) == len(set(names))
 
 
 @every_rule
-def test_its_file_is_called_like_it(rule: Rule) -> None:
-    path = source_of(rule)
-    assert path.stem == rule.name.replace("-", "_")
-    assert path.parent.name == rule.symptom
+def test_it_is_published(rule: Rule) -> None:
+    assert [rule.symptom, rule.name] in PUBLISHED, "make docs"
+
+
+def test_each_folder_is_a_symptom() -> None:
+    assert {path.parent.name for path in RULES.glob("*/__init__.py")} == set(SYMPTOMS)
+
+
+@pytest.mark.parametrize("symptom", SYMPTOMS)
+def test_each_file_is_a_rule_and_called_like_it(symptom: str) -> None:
+    files = {path.stem for path in (RULES / symptom).glob("*.py")} - {"__init__"}
+    assert files == {rule.name.replace("-", "_") for rule in all_rules().values() if rule.symptom == symptom}
+
+
+@pytest.mark.parametrize("symptom", SYMPTOMS)
+def test_each_file_of_tests_is_called_like_a_rule(symptom: str) -> None:
+    files = {path.stem.removeprefix("test_") for path in (ROOT / "tests" / "rules" / symptom).glob("test_*.py")}
+    assert files - {"several"} <= {path.stem for path in (RULES / symptom).glob("*.py")}
 
 
 @every_rule
@@ -77,9 +74,17 @@ def test_its_docstring_explains(rule: Rule) -> None:
 
 
 @every_rule
-def test_it_outranks_rules_that_exist(rule: Rule) -> None:
-    assert set(rule.outranks) <= set(all_rules())
-    assert rule.name not in rule.outranks
+def test_some_record_shows_it(rule: Rule) -> None:
+    assert rule.sees
+    assert set(rule.sees) <= set(get_args(Vantage))
+
+
+@every_rule
+def test_a_consequence_names_what_it_may_follow_from(rule: Rule) -> None:
+    """Nothing follows from a rule of a lower tier: it would come before its own cause."""
+    if rule.tier >= Tier.CONSEQUENCE:
+        assert rule.follows
+    assert [name for name in rule.follows if name in all_rules() and all_rules()[name].tier > rule.tier] == []
 
 
 # What no machine without a card can do: recorded on one that has it (tests/rules/test_recorded.py).
@@ -105,12 +110,6 @@ def test_a_near_miss_does_not_fire_it(rule: Rule) -> None:
     near = [asked for asked in all_scenarios() if asked.is_near_miss and asked.rule == rule.name]
     assert near, f"tests/scenarios/{rule.symptom}/{rule.name.replace('-', '_')}__near_miss.py is missing"
     assert rule.name not in {asked.expect for asked in near}
-
-
-def test_two_rules_never_outrank_each_other() -> None:
-    rules = all_rules()
-    both = [(a, b) for a in rules for b in rules[a].outranks if b in rules and a in rules[b].outranks]
-    assert both == []
 
 
 @pytest.mark.parametrize("asked", all_scenarios(), ids=lambda asked: asked.name)

@@ -16,7 +16,9 @@ pytestmark = pytest.mark.slow
 
 def test_only_threads_of_ours_are_left_out() -> None:
     theirs = b'Thread 0x1a (most recent call first):\n  File "/home/me/train.py", line 3 in wait\n\n'
-    deep = b'  File "<frozen importlib>", line 1 in find\n  File "/x/laststep/recorder/census.py", line 2 in take\n'
+    deep = (
+        b'  File "<frozen importlib>", line 1 in find\n  File "/x/laststep/recorder/memory_census.py", line 2 in take\n'
+    )
     current = b"Current thread 0x2b (most recent call first):\n" + deep + b"\n"
     assert without_our_threads(theirs + b"Thread 0x3c (most recent call first):\n" + deep + b"\n" + current) == (
         theirs + current

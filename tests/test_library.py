@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+from laststep.record.events.supervisor import ProcessEnd
 from laststep.record.folder import find_run
 from laststep.record.run import Run
 from laststep.rules.diagnose import diagnose
@@ -23,7 +24,7 @@ def wait_for_end(folder: Path) -> Run:
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         run = Run.load(find_run(None, str(folder / ".laststep")))
-        if run.has("end"):
+        if run.has(ProcessEnd):
             return run
         time.sleep(0.1)
     raise AssertionError("the watcher did not notice the end")
@@ -45,6 +46,13 @@ def test_start_step_and_why(tmp_path: Path) -> None:
     run = wait_for_end(tmp_path)
     assert diagnose(run).outcome == "finished"
     assert diagnose(run).findings == ()
+
+
+def test_why_of_a_run_by_its_name(tmp_path: Path) -> None:
+    script(tmp_path, "import laststep\nlaststep.start()\nlaststep.step()\n")
+    name = wait_for_end(tmp_path).id
+    ended = script(tmp_path, f"import laststep\nprint(laststep.why({name!r}).run.id)\nprint(laststep.why().run.id)\n")
+    assert ended.stdout == f"{name}\n{name}\n"
 
 
 def test_an_exception_after_start_is_named(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ import pytest
 from laststep.commands.run import split
 from laststep.record.events.supervisor import Forecast, ProcessEnd
 from laststep.record.events.training import Saved
-from laststep.recorder import saving, state
+from laststep.recorder import state
+from laststep.recorder.saver import Saver
 from tests.answers import read_answer
 from tests.harness import CannotRun, Ran, run_scenario, scenario
 
@@ -43,11 +44,12 @@ def _the_end_was_foretold(ran: Ran) -> None:
     """While it ran, with the name of what keeps the memory and its line."""
     first = ran.forecasts[0]
     assert "limit 1.7 GB of the control group" in first
-    assert f"What keeps it: KeepPredictions.kept, train.py:{scenario('tensors_accumulating__callback').here}." in first
-    told = next(event for event in ran.events() if isinstance(event, Forecast))
+    line = scenario("tensors_accumulating__callback").here
+    assert f"`KeepPredictions.kept` (train.py:{line}) keeps growing." in first
+    forecast = next(event for event in ran.events() if isinstance(event, Forecast))
     end = next(event for event in ran.events() if isinstance(event, ProcessEnd))
-    assert told.seconds is not None
-    assert 0.3 < told.seconds / (end.time - told.time) < 3
+    assert forecast.seconds is not None
+    assert 0.3 < forecast.seconds / (end.time - forecast.time) < 3
 
 
 def test_it_is_an_option_of_ours_not_of_the_program() -> None:
@@ -72,22 +74,22 @@ class Model:
 
 
 @pytest.fixture
-def saver(tmp_path: Path) -> saving.Saver:
-    return saving.Saver(state.Recorder(str(tmp_path)))
+def saver(tmp_path: Path) -> Saver:
+    return Saver(state.Recorder(str(tmp_path)))
 
 
-def test_never_twice(saver: saving.Saver, tmp_path: Path) -> None:
+def test_never_twice(saver: Saver, tmp_path: Path) -> None:
     model = Model()
     for _ in range(3):
-        saver.want("memory")
+        saver.request("memory")
         if saver.is_wanted:
             saver.save(model)
     assert model.saves == 1
     assert [file.name for file in (tmp_path / "saved").iterdir()] == ["model.keras"]
 
 
-def test_never_half_a_file(saver: saving.Saver, tmp_path: Path) -> None:
-    saver.want("memory")
+def test_never_half_a_file(saver: Saver, tmp_path: Path) -> None:
+    saver.request("memory")
     saver.save(Model(fails=True))
     assert list((tmp_path / "saved").iterdir()) == []
     assert "No space left" in next(tmp_path.glob("recorder.*.jsonl")).read_text()
@@ -98,8 +100,9 @@ def test_nothing_is_caught_without_a_fit(tmp_path: Path) -> None:
     code = """
 import os, signal, sys
 from laststep.commands.run import split
-from laststep.recorder import saving, state
-saver = saving.Saver(state.Recorder(sys.argv[1]))
+from laststep.recorder import state
+from laststep.recorder.saver import Saver
+saver = Saver(state.Recorder(sys.argv[1]))
 signal.signal(signal.SIGTERM, mine := lambda *_: None)
 saver.catch_terminate()
 assert signal.getsignal(signal.SIGTERM) is mine

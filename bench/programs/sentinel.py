@@ -1,4 +1,4 @@
-"""A small step of six variables with and without the sentinel, taking turns in short chunks: microseconds a step."""
+"""A small step of six variables with and without the sentinel, alternating in short chunks: microseconds per step."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from laststep.recorder.numbers.anatomy import variable_of
-from laststep.recorder.numbers.device_sentinel import lay_sentinel
-from laststep.recorder.numbers.sentinel import IDLE, Step
+from laststep.recorder.numbers.device_sentinel import insert_sentinel
+from laststep.recorder.numbers.model_layers import variable_of
+from laststep.recorder.numbers.sentinel import IDLE, TracedStep
 
 tf.config.threading.set_intra_op_parallelism_threads(1)
 tf.config.threading.set_inter_op_parallelism_threads(1)
@@ -30,7 +30,7 @@ def make_step(watched: bool, xla: bool, alone: bool) -> Any:
     """A step that nobody asks anything of: as it is nearly always."""
     layers = [keras.layers.Dense(32, activation="relu"), keras.layers.Dense(32, activation="relu")]
     model = keras.Sequential([keras.Input((64,)), *layers, keras.layers.Dense(10)])
-    weights, optimizer, laid = model.trainable_variables, keras.optimizers.SGD(), []
+    weights, optimizer, inserted = model.trainable_variables, keras.optimizers.SGD(), []
     optimizer.build(weights)
 
     @tf.function(jit_compile=xla, autograph=False)
@@ -43,15 +43,15 @@ def make_step(watched: bool, xla: bool, alone: bool) -> Any:
             batch = {"x": x, "y": y, "y_pred": given}
             count = variable_of(optimizer.iterations)
             held = [variable_of(weight) for weight in weights]
-            laid.append(lay_sentinel(Step(held, grads, loss, batch, count, False, alone)))
+            inserted.append(insert_sentinel(TracedStep(held, grads, loss, batch, count, False, alone)))
         optimizer.apply(grads, weights)
         return loss
 
     generator = np.random.default_rng(0)
     x, y = tf.constant(generator.random((16, 64), "float32")), tf.constant(generator.integers(0, 10, 16))
     step(x, y)
-    for sentinel in laid:
-        sentinel.gate.put(IDLE)
+    for sentinel in inserted:
+        sentinel.gate.host_write(IDLE)
     return lambda: step(x, y)
 
 

@@ -1,6 +1,6 @@
-"""The command line: find the verb's file, let it read its own arguments, turn known errors into one line."""
+"""The command line: find the verb's module, parse its arguments, print known errors as one line."""
 
-# ruff: noqa: E402 - our own path comes before all that is found on it
+# ruff: noqa: E402 - sys.path is changed before the imports that depend on it
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import sys
 
 _as_module = os.path.dirname(sys.argv[0]) == os.path.dirname(__file__)  # python -m puts the working directory first
 if _as_module or os.path.basename(sys.argv[0]) == "laststep":
-    # Our own process, at its start: files of the program's that are called json.py or copy.py are for the program.
-    _theirs = {*os.environ.get("PYTHONPATH", "").split(os.pathsep), *(sys.path[:1] if _as_module else [])}
-    sys.path.sort(key=lambda entry: entry in _theirs)
+    # In our own process the user's json.py or copy.py must not shadow the standard library.
+    _user_paths = {*os.environ.get("PYTHONPATH", "").split(os.pathsep), *(sys.path[:1] if _as_module else [])}
+    sys.path.sort(key=lambda entry: entry in _user_paths)
 
 import argparse
 import importlib
@@ -24,9 +24,10 @@ from laststep.reports.printing import make_output_safe
 DESCRIPTION = """\
 The flight recorder and the doctor for TensorFlow and Keras training.
 
-  laststep run python train.py   run it, recorded; your code stays as it is
+  laststep run python train.py   run and record it; your code stays unchanged
   laststep why                   what happened to the last run, what to change
 """
+RENAMED = {"probe": "tune"}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -47,12 +48,18 @@ def main(argv: list[str] | None = None) -> int:
     verbs = "\n".join(f"  {name:9} {_module(name).__doc__}" for name in _verbs())
     parser.epilog = f"verbs (laststep VERB --help shows an example):\n{verbs}"
     parser.add_argument("verb", nargs="?", help=argparse.SUPPRESS)
-    asked = parser.parse_args(argv[:1])
-    if asked.verb is None:
+    verb = parser.parse_args(argv[:1]).verb
+    if verb is None:
         parser.print_help()
         return 0
-    print(f"laststep: no such verb: {asked.verb}; there are {', '.join(_verbs())}", file=sys.stderr)
+    print(f"laststep: {_unknown(verb)}", file=sys.stderr)
     return 2
+
+
+def _unknown(verb: str) -> str:
+    if verb in RENAMED:
+        return f"`laststep {verb}` is now `laststep {RENAMED[verb]}`"
+    return f"unknown verb {verb}; the verbs are {', '.join(_verbs())}"
 
 
 def _verbs() -> list[str]:
@@ -87,8 +94,8 @@ def _run_verb(name: str, argv: list[str]) -> int:
 
 
 def _known_errors() -> tuple[type[Exception], ...]:
-    """What the user can do something about; anything else is a bug of ours and shows itself."""
-    from laststep.logs.lines import NotALog
+    """What the user can act on; anything else is a bug of ours and shows its traceback."""
+    from laststep.logs.line_reader import NotALog
     from laststep.record.folder import NoSuchRun
     from laststep.record.run import DamagedRun
     from laststep.settings import BadSetting

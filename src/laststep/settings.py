@@ -1,4 +1,4 @@
-"""Settings: an option, then LASTSTEP_*, then [tool.laststep] in pyproject.toml, then the default."""
+"""Settings: command-line option, then LASTSTEP_*, then [tool.laststep] in pyproject.toml, then default."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 
 
 class BadSetting(Exception):
-    """Said to the user in one line."""
+    """Its message is printed as one line."""
 
 
 class Settings(NamedTuple):
-    """What can be set; the names are the same in all three places."""
+    """The names are the same in all three places."""
 
     dir: str | None = None
     quiet: bool = False
@@ -25,11 +25,11 @@ class Settings(NamedTuple):
     on_stall: str = "warn"
     stall_after: float = 0.0  # seconds; 0: learned from the run itself
     save_before_death: bool = False
-    keep_last_batch: int = 16 * 10**6  # bytes; 0: of a bad step nothing is kept
+    keep_last_batch: int = 16 * 10**6  # bytes; 0: keep no batch
 
 
 def read_settings(given: dict[str, Any] | None = None, where: Path | None = None) -> Settings:
-    """Merge the three places; `given` are the command line's options, None where not given."""
+    """Merge the three places; `given` are the command-line options, None if not given."""
     options = {name: value for name, value in (given or {}).items() if value is not None}
     file = _from_pyproject(where)
     values: dict[str, Any] = {}
@@ -41,8 +41,8 @@ def read_settings(given: dict[str, Any] | None = None, where: Path | None = None
             (file, field),
         ):
             if name in source:
-                spoken = f"--{field.replace('_', '-')}" if source is options else name
-                values[field] = _convert(spoken, default, source[name])
+                shown = f"--{field.replace('_', '-')}" if source is options else name
+                values[field] = _convert(shown, default, source[name])
                 break
     return Settings(**values)
 
@@ -50,11 +50,11 @@ def read_settings(given: dict[str, Any] | None = None, where: Path | None = None
 def _from_pyproject(start: Path | None) -> dict[str, Any]:
     try:
         start = start or Path.cwd()
-    except OSError:  # the working directory is gone
+    except OSError:  # the working directory was deleted
         return {}
     for folder in (start, *start.parents):
         path = folder / "pyproject.toml"
-        if os.path.isfile(path):  # False where it can't be asked for, too
+        if os.path.isfile(path):  # False also if it is not accessible
             return _tool_table(path)
     return {}
 
@@ -63,7 +63,7 @@ def _tool_table(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text()
     except (OSError, ValueError):
-        return {}  # not ours to complain about somebody's pyproject
+        return {}  # a broken pyproject.toml is not our concern
     if "laststep" not in text:
         return {}
     try:
@@ -76,7 +76,7 @@ def _tool_table(path: Path) -> dict[str, Any]:
         return {}
     if not isinstance(table, dict):
         return {}
-    if isinstance(table.get("dir"), str):  # as written in the file: from the file's own folder
+    if isinstance(table.get("dir"), str):  # relative to the folder of the file
         table["dir"] = str(path.parent / Path(table["dir"]).expanduser())
     return table
 
@@ -97,14 +97,14 @@ def _convert(name: str, default: Any, value: Any) -> Any:
             return number
     except (ValueError, TypeError, OverflowError):
         example = "500 MB" if isinstance(default, int) and default >= 10**6 else "50"
-        raise BadSetting(f"{name} can't be {value!r}; say for example {example}") from None
+        raise BadSetting(f"{name} can't be {value!r}; use e.g. {example}") from None
     if name.lower().replace("_", "-").endswith("on-stall") and value not in ON_STALL:
-        raise BadSetting(f"{name} can't be {value!r}; say {', '.join(ON_STALL)}")
+        raise BadSetting(f"{name} can't be {value!r}; use {', '.join(ON_STALL)}")
     return str(value)
 
 
 def parse_size(text: str) -> int:
-    """1000, 500 MB, 1.5GB."""
+    """Bytes, from 1000, 500 MB or 1.5GB."""
     found = re.fullmatch(r"\s*([\d.]+)\s*([a-zA-Z]*)\s*", text)
     if not found or found[2].lower() not in UNITS:
         raise ValueError(text)

@@ -1,26 +1,35 @@
-"""Numbers, sizes, times and places as people read them."""
+"""Numbers, sizes, durations and places as people read them."""
 
 from __future__ import annotations
 
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Protocol
 
 ERRNO = {"ENOSPC": "no space left on the disk", "EDQUOT": "disk quota used up", "EBADF": "its file was closed"}
 BLOCKS = "▁▂▃▄▅▆▇█"
 
 
-def size(count: float) -> str:
+class Line(Protocol):
+    """A line of source: a place, a frame of a stack."""
+
+    @property
+    def file(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+
+
+def format_size(size_bytes: float) -> str:
     for unit in ("B", "KB", "MB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}"
-        count /= 1000
-    return f"{count:.1f} GB"
+        if size_bytes < 1000:
+            return f"{size_bytes:.0f} {unit}"
+        size_bytes /= 1000
+    return f"{size_bytes:.1f} GB"
 
 
-def span(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     seconds = max(0.0, seconds)  # a clock may be set back
     if seconds < 1:
         return f"{seconds:.2f} s"
@@ -35,36 +44,38 @@ def span(seconds: float) -> str:
     return f"{hours} h {rest} min" if hours < 48 else f"{hours // 24} days {hours % 24} h"
 
 
-def brief(seconds: float) -> str:
-    """A time that may be very short: 12 µs, 4.2 ms, 3.1 s."""
+def format_short_duration(seconds: float) -> str:
+    """For durations that may be very short: 12 µs, 4.2 ms, 3.1 s."""
     for unit, length in (("µs", 1e-6), ("ms", 1e-3)):
         if seconds < 999.5 * length:
             return f"{seconds / length:.{0 if unit == 'µs' or seconds >= 9.95 * length else 1}f} {unit}"
-    return span(seconds)
+    return format_duration(seconds)
 
 
-def count(number: int, noun: str) -> str:
+def format_count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def value(number: Any) -> str:
+def format_value(number: Any) -> str:
     if isinstance(number, bool) or not isinstance(number, (int, float)):
         return str(number)
     return f"{number:,}" if isinstance(number, int) else f"{number:.4g}"
 
 
-def place(where: Mapping[str, Any] | None, cwd: str | None = None) -> str:
-    """train.py:41, relative to the run's own folder where it lies below it."""
-    if not where:
-        return ""
-    file = re.sub(r"^.*/(?:site|dist)-packages/", "", str(where.get("file", "?")))
+def format_place(where: Line | None, cwd: str | None = None) -> str:
+    """train.py:41; the path is relative to `cwd` if it lies below it."""
+    return _place(where.file, where.line, cwd) if where is not None else ""
+
+
+def _place(file: str, line: int | None, cwd: str | None) -> str:
+    file = re.sub(r"^.*/(?:site|dist)-packages/", "", file)
     if cwd and file.startswith(cwd.rstrip(os.sep) + os.sep):
         file = os.path.relpath(file, cwd)
-    return f"{file}:{where.get('line')}" if where.get("line") else file
+    return f"{file}:{line}" if line else file
 
 
-def curve(values: Iterable[float], width: int = 32) -> str:
-    """A small curve of blocks, its lowest point the lowest block."""
+def sparkline(values: Iterable[float], width: int = 32) -> str:
+    """A small curve of block characters; logarithmic if the values span three orders of magnitude."""
     points = [point for point in values if point == point and abs(point) != float("inf")]
     if len(points) < 3:
         return ""
@@ -73,5 +84,5 @@ def curve(values: Iterable[float], width: int = 32) -> str:
     if min(points) > 0 and max(points) > 1000 * min(points):
         points = [math.log(point) for point in points]
     low, high = min(points), max(points)
-    room = (high - low) or 1.0
-    return "".join(BLOCKS[min(7, int((point - low) / room * 8))] for point in points)
+    spread = (high - low) or 1.0
+    return "".join(BLOCKS[min(7, int((point - low) / spread * 8))] for point in points)

@@ -8,18 +8,20 @@ from typing import Any
 
 import pytest
 
-from laststep.analysis.experiments.prove import OPEN, PROVEN, WITHDRAWN, Proof, read_proof
+from laststep.analysis.experiments.prove import OPEN, PROVEN, WITHDRAWN, read_proof
 from laststep.analysis.finding import Confidence, Evidence, Finding
+from laststep.record.decode import encode
+from laststep.record.events.experiments import Proof
 from laststep.record.run import Run
 from laststep.rules.diagnose import diagnose
-from laststep.rules.rule import Rule
+from laststep.rules.rule import Rule, rule
 from tests.written import written
 
 FALLS, FLAT = [2.0, 1.5, 1.0, 0.5], [2.0, 2.0, 2.0, 2.0]
 
 
 def trained(skill: list[float] | None = None, losses: list[float] = FLAT, bad: int | None = None) -> dict[str, Any]:
-    looks = [(50 * at, value) for at, value in enumerate(skill or [])]
+    looks = [[50 * at, value] for at, value in enumerate(skill or [])]
     return {"steps": bad or 100, "bad": bad, "losses": losses, "skill": looks}
 
 
@@ -67,7 +69,7 @@ def test_what_two_rounds_say(before: Any, after: Any, verdict: str) -> None:
 
 
 def test_one_round_is_not_enough_and_rounds_must_agree() -> None:
-    assert "more --seconds" in judged((NOTHING, LEARNS)).because
+    assert "increase --seconds" in judged((NOTHING, LEARNS)).because
     told = judged((NOTHING, LEARNS), (NOTHING, NOTHING))
     assert (told.verdict, "do not agree" in told.because) == (OPEN, True)
 
@@ -87,7 +89,7 @@ def test_a_fact_is_not_withdrawn() -> None:
 
 def test_a_bad_number_that_does_not_come_back_leaves_it_open() -> None:
     told = judged((NOTHING, NOTHING), (NOTHING, NOTHING), had_bad=True)
-    assert (told.verdict, "did not come back" in told.because) == (OPEN, True)
+    assert (told.verdict, "did not reappear" in told.because) == (OPEN, True)
 
 
 def test_losses_that_measure_different_things_are_not_compared() -> None:
@@ -97,12 +99,12 @@ def test_losses_that_measure_different_things_are_not_compared() -> None:
 
 def test_what_could_not_be_tried_is_said() -> None:
     told = judged(state="unsupported", because="its data gave no batch")
-    assert (told.verdict, told.because) == (OPEN, "it could not be tried: its data gave no batch")
+    assert (told.verdict, told.because) == (OPEN, "the change could not be tried: its data gave no batch")
 
 
 def test_what_is_kept_is_json() -> None:
     pair = BREAKS | {"losses": [1.0, float("nan")]}, LEARNS
-    kept = json.loads(json.dumps(judged(pair, pair).told, allow_nan=False))
+    kept = json.loads(json.dumps(encode(judged(pair, pair)), allow_nan=False))
     assert (kept["verdict"], kept["rounds"][0][0]["losses"], kept["rounds"][1][1]["skill"][-1]) == (
         PROVEN, [1.0, None], [100, 0.9]
     )  # fmt: skip
@@ -112,13 +114,14 @@ def rules_of(*names: str) -> list[Rule]:
     def found(run: Run) -> Finding:
         return Finding("It is so.", Confidence.LIKELY, (Evidence("seen"),))
 
-    return [Rule(name=name, symptom="diverged", check=found, explanation="", needs=(), outranks=()) for name in names]
+    made = rule(sees=("outside",))(found)
+    return [replace(made, name=name, symptom="diverged") for name in names]
 
 
 def test_a_proven_finding_comes_first_and_a_withdrawn_one_is_ruled_out() -> None:
     kept = [judged((NOTHING, LEARNS), (NOTHING, LEARNS)), judged((NOTHING, NOTHING), (NOTHING, NOTHING))]
     proofs = [replace(proof, rule=name) for proof, name in zip(kept, ("proven", "refuted"), strict=True)]
-    run = Run(id="r", events=(written(0.0, "run", {}),), proofs=tuple(written(9.0, "proof", p.told) for p in proofs))
+    run = Run(id="r", events=(written(0.0, "run", {}),), proofs=tuple(written(9.0, "proof", encode(p)) for p in proofs))
     told = diagnose(run, rules_of("refuted", "other", "proven"))
     assert [(f.rule, f.confidence) for f in told.findings] == [
         ("proven", Confidence.PROVEN), ("other", Confidence.LIKELY)

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from laststep.analysis.stacks import Look, Thread
+from laststep.analysis.stacks import SnapshotView, count_places, most_seen
+from laststep.record.place import Place
+from tests.supervisor.stuck import frames_of, snapshot_view, thread_view
 
 LIB = "/usr/lib/python3.11"
 SITE = f"{LIB}/site-packages"
@@ -37,8 +39,8 @@ def main(*frames: dict[str, Any], **more: Any) -> dict[str, Any]:
     return thread(*frames, current=True, name="MainThread", **more)
 
 
-def look(*threads: dict[str, Any], **more: Any) -> Look:
-    return Look({"threads": list(threads), "seconds": 30.0, **more})
+def snapshot(*threads: dict[str, Any], **more: Any) -> SnapshotView:
+    return snapshot_view({"threads": list(threads), "seconds": 30.0, **more})
 
 
 @pytest.mark.parametrize(
@@ -62,22 +64,23 @@ def look(*threads: dict[str, Any], **more: Any) -> Look:
     ],
 )
 def test_what_of_another_s_it_waits_for(frames: list[dict[str, Any]], waits_for: str) -> None:
-    assert Thread({"frames": frames}).waits_for == waits_for
+    assert thread_view({"frames": frames}).waits_for == waits_for
 
 
 def test_a_users_lock_is_a_futex_under_a_line_of_theirs() -> None:
-    assert Thread(thread(USER, call="futex")).waits_for == "lock"
-    assert Thread(thread(USER, call="sleep")).waits_for == ""
-    assert Thread(thread(EXECUTE, USER, call="futex")).waits_for == "", "TensorFlow's own waits are nobody's lock"
+    assert thread_view(thread(USER, call="futex")).waits_for == "lock"
+    assert thread_view(thread(USER, call="sleep")).waits_for == ""
+    assert thread_view(thread(EXECUTE, USER, call="futex")).waits_for == "", "TensorFlow's own waits are nobody's lock"
 
 
 def test_a_users_file_of_the_same_name_is_not_the_library() -> None:
-    """queue.py of the user's own still counts by its base name; what matters is that nothing crashes on it."""
-    assert Thread(thread(frame("/home/me/queue.py", "run"), USER)).waits_for == ""
+    own = frame("/home/me/queue.py", "run"), USER
+    assert thread_view(thread(*own)).waits_for == ""
+    assert thread_view(thread(*own, call="futex")).waits_for == "lock", "a line of the user's, in a lock"
 
 
 def test_a_wait_further_out_than_foreign_code_does_not_count() -> None:
-    assert Thread(thread(EXECUTE, GET, USER)).waits_for == ""
+    assert thread_view(thread(EXECUTE, GET, USER)).waits_for == ""
 
 
 @pytest.mark.parametrize(
@@ -96,12 +99,12 @@ def test_a_wait_further_out_than_foreign_code_does_not_count() -> None:
     ],
 )
 def test_what_the_main_thread_is_at(frames: list[dict[str, Any]], doing: str) -> None:
-    assert look(main(*frames)).doing == doing
+    assert snapshot(main(*frames)).doing == doing
 
 
 def test_nothing_is_known_without_a_main_thread() -> None:
-    empty = look(thread(USER))
-    assert (empty.doing, empty.main.frames, empty.waits_for_data) == ("", [], False)
+    empty = snapshot(thread(USER))
+    assert (empty.doing, empty.main.frames, empty.waits_for_data) == ("", (), False)
     assert empty.blocked.place is None
 
 
@@ -120,14 +123,14 @@ def test_nothing_is_known_without_a_main_thread() -> None:
     ],
 )
 def test_whether_the_step_waits_for_data(more: dict[str, Any], waits: bool) -> None:
-    assert look(main(EXECUTE, FIT, USER), **more).waits_for_data is waits
-    assert look(main(USER), **more).waits_for_data is False, "outside TensorFlow's call no step waits"
+    assert snapshot(main(EXECUTE, FIT, USER), **more).waits_for_data is waits
+    assert snapshot(main(USER), **more).waits_for_data is False, "outside TensorFlow's call no step waits"
 
 
 def test_without_a_mark_the_pipelines_python_tells() -> None:
     feeder = thread(GET, frame("/home/me/load.py", "produce"), SCRIPT_OPS)
-    assert look(main(EXECUTE, FIT, USER), feeder).waits_for_data
-    assert not look(main(EXECUTE, FIT, USER), feeder, waiting=1.0).waits_for_data, "the mark knows better"
+    assert snapshot(main(EXECUTE, FIT, USER), feeder).waits_for_data
+    assert not snapshot(main(EXECUTE, FIT, USER), feeder, waiting=1.0).waits_for_data, "the mark knows better"
 
 
 def test_the_feeders_are_the_users_lines_in_the_pipeline() -> None:
@@ -135,61 +138,57 @@ def test_the_feeders_are_the_users_lines_in_the_pipeline() -> None:
     feeder = thread(WAIT, GET, load, SCRIPT_OPS, name="Thread-3")
     other = thread(WAIT, frame("/home/me/monitor.py", "watch"), name="Thread-4")
     without = thread(SCRIPT_OPS, name="Thread-5")
-    seen = look(main(EXECUTE, FIT, USER), feeder, other, without, waiting=30.0)
+    seen = snapshot(main(EXECUTE, FIT, USER), feeder, other, without, waiting=30.0)
     assert [told.name for told in seen.feeders] == ["Thread-3"]
-    assert seen.blocked.place == {"file": "/home/me/load.py", "line": 12, "text": "x()"}
-    computing = look(main(EXECUTE, FIT, USER), feeder, waiting=1.0)
+    assert seen.blocked.place == Place("/home/me/load.py", 12, "x()", is_users=True)
+    computing = snapshot(main(EXECUTE, FIT, USER), feeder, waiting=1.0)
     assert computing.blocked is computing.main, "who does not wait for data is not held up by the pipeline"
 
 
 def test_a_pool_behind_the_pipeline_feeds_too() -> None:
     adapter = frame(f"{SITE}/keras/src/trainers/data_adapters/py_dataset_adapter.py", "get")
     worker = thread(GET, frame("/home/me/load.py", "__getitem__", 12), name="worker")
-    assert [told.name for told in look(main(WAIT, adapter, FIT, USER), worker).feeders] == ["worker"]
-    assert look(main(EXECUTE, FIT, USER), worker).feeders == []
+    assert [told.name for told in snapshot(main(WAIT, adapter, FIT, USER), worker).feeders] == ["worker"]
+    assert snapshot(main(EXECUTE, FIT, USER), worker).feeders == []
 
 
 def test_our_own_threads_are_nobodys() -> None:
     ours = thread(USER, frame("/x/laststep/recorder/heartbeat.py", "_run"))
     through = thread(frame("/x/laststep/recorder/probes/data_wait.py", "wrapper"), USER)
-    assert [one.frames for one in look(main(USER), ours, through).others] == [through["frames"]]
+    assert [one.frames for one in snapshot(main(USER), ours, through).others] == [frames_of(*through["frames"])]
 
 
 def test_the_part_inside_a_callback() -> None:
     inner = frame("/home/me/callbacks.py", "upload", 7)
-    inside = Thread(thread(GET, inner, HOOK, FIT, USER)).callback
+    inside = thread_view(thread(GET, inner, HOOK, FIT, USER)).callback
     assert inside is not None
-    assert inside.place == {"file": "/home/me/callbacks.py", "line": 7, "text": "x()"}
-    assert [told["function"] for told in inside.frames] == ["get", "upload"]
-    assert Thread(thread(FIT, USER)).callback is None
-    assert Thread(thread(HOOK, FIT, USER)).callback is None, "Keras's list itself is no callback"
+    assert inside.place == Place("/home/me/callbacks.py", 7, "x()", is_users=True)
+    assert [told.function for told in inside.frames] == ["get", "upload"]
+    assert thread_view(thread(FIT, USER)).callback is None
+    assert thread_view(thread(HOOK, FIT, USER)).callback is None, "Keras's list itself is no callback"
     tf_keras = frame(f"{SITE}/tf_keras/src/callbacks.py", "on_epoch_end", 90)
-    assert Thread(thread(inner, tf_keras, USER)).callback is not None
-    assert Thread(thread(inner, frame(HOOK["file"], "_call"), USER)).callback is None
+    assert thread_view(thread(inner, tf_keras, USER)).callback is not None
+    assert thread_view(thread(inner, frame(HOOK["file"], "_call"), USER)).callback is None
 
 
 def test_idle_means_neither_processor_nor_bytes() -> None:
-    assert look(cpu=0.01, io=100).idle
-    assert not look(cpu=0.2).idle
-    assert not look(cpu=0.0, io=5_000_000).idle
+    assert snapshot(cpu=0.01, io=100).idle
+    assert not snapshot(cpu=0.2).idle
+    assert not snapshot(cpu=0.0, io=5_000_000).idle
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        {},
-        {"threads": None},
-        {"threads": [None, 3, "x"]},
-        {"threads": [{}], "native": [None]},
-        {"threads": [{"frames": [None, 5, {}]}]},
-        {"threads": [{"current": True, "frames": [{"file": None, "line": None, "function": None}]}]},
-        {"threads": [{"current": True, "frames": [{"file": 3, "line": "x"}], "cpu": None}]},
-        {"seconds": None, "waiting": None, "cpu": None, "phase": None},
-    ],
-)
-def test_torn_data_is_answered(data: dict[str, Any]) -> None:
-    seen = Look(data)
-    assert seen.doing in ("", "user")
-    assert isinstance(seen.waits_for_data, bool)
-    assert seen.feeders == []
-    assert seen.blocked.waits_for == ""
+def test_whose_line_it_is_says_the_record() -> None:
+    """A program that is an installed package: its lines are the user's where whoever saw the stack says so."""
+    own = frame(f"{SITE}/mypackage/train.py", "train", 12) | {"text": "gate.wait()"}
+    assert snapshot(main(WAIT, own)).main.place is None, "an older record does not say"
+    recorded = snapshot(main(WAIT | {"is_users": False}, own | {"is_users": True}))
+    assert recorded.main.place == Place(own["file"], 12, "gate.wait()", is_users=True)
+    assert recorded.doing == "user"
+
+
+def test_the_lines_of_several_snapshots_the_most_frequent_first() -> None:
+    here, there = Place("/home/me/a.py", 1, "f()"), Place("/home/me/a.py", 2, "g()")
+    lines = count_places([there, here, None, here, Place("/home/me/a.py", 1, "f()")])
+    assert [(line.line, line.text, line.snapshots) for line in lines] == [(1, "f()", 3), (2, "g()", 1)]
+    assert most_seen(lines) == here
+    assert most_seen(()) is None

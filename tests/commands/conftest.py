@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -65,7 +66,7 @@ def one_line() -> Callable[[Result], str]:
         assert "Traceback" not in result.stderr
         lines = result.stderr.splitlines()
         assert len(lines) == 1, result.stderr
-        assert lines[0].startswith("laststep: ")
+        assert re.match(r"laststep( \w+)?: ", lines[0])
         return lines[0]
 
     return check

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,12 @@ import pytest
 
 import laststep
 from laststep.cli import main
+from laststep.reports import json as json_report
+from laststep.reports import terminal
+from laststep.rules.diagnose import diagnose
+from laststep.supervisor.attach import ProcessWatch
 
-pytestmark = pytest.mark.slow  # each watches a process for seconds
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("attach")]  # all programs are watched at once, and once only
 
 SRC = str(Path(laststep.__file__).parents[1])
 Start = Callable[..., subprocess.Popen[str]]
@@ -91,30 +96,114 @@ child.wait()
 """
 
 
+def begin(folder: Path, source: str, *words: str, before: tuple[str, ...] = (), env: Any = None) -> Any:
+    """A real program, once it has written READY."""
+    (folder / "train.py").write_text(source.lstrip())
+    process = subprocess.Popen(
+        [*before, sys.executable, "train.py", *words],
+        cwd=folder, env={**os.environ, **(env or {})}, stdout=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stdout.readline() == "READY\n"
+    time.sleep(0.3)  # it is where it will stay
+    return process
+
+
+def end(process: Any) -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+    process.stdout.close()
+
+
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """A real program, once it has written READY."""
     started: list[subprocess.Popen[str]] = []
 
-    def call(source: str, *words: str, before: tuple[str, ...] = (), env: dict[str, str] | None = None) -> Any:
-        (tmp_path / "train.py").write_text(source.lstrip())
-        process = subprocess.Popen(
-            [*before, sys.executable, "train.py", *words],
-            cwd=tmp_path, env={**os.environ, **(env or {})}, stdout=subprocess.PIPE, text=True, start_new_session=True,
-        )  # fmt: skip
-        started.append(process)
-        assert process.stdout.readline() == "READY\n"
-        time.sleep(0.3)  # it is where it will stay
-        return process
+    def call(source: str, *words: str, **more: Any) -> Any:
+        folder = tmp_path / str(len(started)) if started else tmp_path
+        folder.mkdir(exist_ok=True)
+        started.append(begin(folder, source, *words, **more))
+        return started[-1]
 
     yield call
     for process in started:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.wait()
-        process.stdout.close()
+        end(process)
+
+
+class Gpu:
+    """Stands in for NVML: one GPU, whose memory this process holds."""
+
+    because = None
+
+    def __init__(self, pid: int, busy: int) -> None:
+        self._pid, self._busy = pid, busy
+
+    def read(self) -> list[dict[str, Any]]:
+        held = [{"pid": self._pid, "used": 3 << 30}]
+        return [{"gpu": 0, "used": 4 << 30, "total": 80 << 30, "busy": self._busy, "held_by": held}]
+
+
+class Watched:
+    """A program, and the run that attaching to it gave."""
+
+    def __init__(self, folder: Path, source: str, *words: str, seconds: float = 4.0, gpu: int | None = None) -> None:
+        self.process = begin(folder, source, *words)
+        self._seconds, self._gpu = seconds, gpu
+
+    def attach(self) -> Watched:
+        before = self._switches()
+        watch = ProcessWatch(self.process.pid, self._seconds)
+        if self._gpu is not None:
+            watch._gpus = Gpu(self.process.pid, self._gpu)  # type: ignore[assignment]
+        self.diagnosis = diagnose(watch.watch())
+        self.was_paused = self._switches() != before
+        return self
+
+    def _switches(self) -> list[str]:
+        """Each pause would put the main thread on a core once more."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        return [line for line in status if "ctxt_switches" in line]
+
+    def page(self, verbose: bool = False) -> str:
+        return " ".join(terminal.page(self.diagnosis, 80, False, verbose).split())
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(json_report.page(self.diagnosis))
+        return answer
+
+
+SECRET = ("60", "--api-key", "k3y")
+PROGRAMS: dict[str, tuple[str, tuple[str, ...], dict[str, Any]]] = {
+    "queue": (QUEUE, SECRET, {}),
+    "queue, for longer": (QUEUE, (), {"seconds": 10}),
+    "queue, GPU busy": (QUEUE, (), {"gpu": 90}),
+    "queue, GPU idle": (QUEUE, (), {"gpu": 0}),
+    "locks": (LOCKS, (), {}),
+    "forked": (FORKED, (), {}),
+    "loop": (LOOP, SECRET, {}),
+    "short loop": (LOOP, ("8",), {}),
+    "regex": (REGEX, (), {}),
+    "poll": (POLL, (), {}),
+    "child": (CHILD, (), {}),
+}
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Watched]]:
+    """Each program, after all of them were watched at the same time."""
+    made = {
+        name: Watched(tmp_path_factory.mktemp("program"), source, *words, **more)
+        for name, (source, words, more) in PROGRAMS.items()
+    }
+    with ThreadPoolExecutor(len(made)) as pool:
+        attached = {name: pool.submit(program.attach) for name, program in made.items()}
+    yield lambda name: attached[name].result()
+    for program in made.values():
+        end(program.process)
 
 
 @pytest.fixture
@@ -158,103 +247,83 @@ def test_stuck_is_said_with_its_line(start, page):
     assert f"train.py:{here(QUEUE)}" in shown
     assert "python-blocked" in shown
     assert "POSSIBLE" in shown  # three seconds are not long
-    assert "for as long as laststep looked" in " ".join(shown.split())
-    assert "epoch is 1 and step is 4" in " ".join(shown.split())
+    assert "while laststep watched" in " ".join(shown.split())
+    assert "its own counters: epoch 1, step 4" in " ".join(shown.split())
     assert [line for line in shown.splitlines() if len(line) > 80] == []
     assert process.poll() is None
 
 
-def test_stuck_for_long_enough_is_likely(start, told):
-    found = told(start(QUEUE), seconds=10)["findings"][0]
+def test_stuck_for_long_enough_is_likely(watched):
+    found = watched("queue, for longer").answer["findings"][0]
     assert (found["rule"], found["confidence"]) == ("python-blocked", "LIKELY")
     assert found["where"]["line"] == here(QUEUE)
 
 
-@pytest.mark.parametrize("source", [LOCKS, FORKED], ids=["threads", "child"])
-def test_who_waits_for_whom(start, told, source):
-    found = told(start(source))["findings"][0]
+@pytest.mark.parametrize(("name", "source"), [("locks", LOCKS), ("forked", FORKED)])
+def test_who_waits_for_whom(watched, name, source):
+    found = watched(name).answer["findings"][0]
     assert (found["rule"], found["confidence"]) == ("deadlocked", "POSSIBLE")
     assert found["where"]["line"] == here(source)
 
 
-def test_what_moves_is_not_called_stuck(start, told):
-    answer = told(start(LOOP, "60"))
+def test_what_makes_progress_is_not_called_stuck(watched):
+    answer = watched("loop").answer
     assert (answer["attach"]["state"], answer["findings"]) == ("moving", [])
     assert answer["run"]["outcome"] == "running"
 
 
-def test_c_code_that_holds_the_interpreter(start, told, page):
-    process = start(REGEX)
-    answer = told(process)
-    assert (answer["attach"]["state"], answer["attach"]["holds_interpreter"]) == ("busy", True)
-    assert answer["attach"]["where"]["line"] == here(REGEX)
-    assert "One thread held Python's lock in every look" in " ".join(page(process).split())
-    assert process.poll() is None
+def test_c_code_that_holds_the_interpreter(watched):
+    program = watched("regex")
+    attached = program.answer["attach"]
+    assert (attached["state"], attached["holds_interpreter"]) == ("busy", True)
+    assert attached["where"]["line"] == here(REGEX)
+    assert "One thread held the GIL in every snapshot" in program.page()
+    assert program.process.poll() is None
 
 
-def test_what_wakes_up_again_and_again_is_not_called_stuck(start, told):
-    answer = told(start(POLL))
+def test_what_wakes_up_again_and_again_is_not_called_stuck(watched):
+    answer = watched("poll").answer
     assert (answer["attach"]["state"], answer["findings"]) == ("waking", [])
 
 
-@pytest.mark.parametrize(("busy", "state"), [(90, "busy"), (0, "stuck")])
-def test_work_on_its_gpu_is_no_standstill(start, told, monkeypatch, busy, state):
-    process = start(QUEUE)
-
-    class Card:
-        because = None
-
-        def read(self) -> list[dict[str, Any]]:
-            held = [{"pid": process.pid, "used": 3 << 30}]
-            return [{"gpu": 0, "used": 4 << 30, "total": 80 << 30, "busy": busy, "held_by": held}]
-
-    monkeypatch.setattr("laststep.supervisor.attach.Gpus", Card)
-    assert told(process)["attach"]["state"] == state
+@pytest.mark.parametrize(("name", "state"), [("queue, GPU busy", "busy"), ("queue, GPU idle", "stuck")])
+def test_work_on_its_gpu_is_progress(watched, name, state):
+    assert watched(name).answer["attach"]["state"] == state
 
 
-def test_nothing_is_ruled_out_that_nobody_could_see(start, told):
-    answer = told(start(LOOP, "60"))
+def test_nothing_is_ruled_out_that_nobody_could_see(watched):
+    answer = watched("loop").answer
     assert {item["rule"] for item in answer["unchecked"]} >= {"early-stopping", "unhandled-exception", "no-gradients"}
     assert "deadlocked" in {item["rule"] for item in answer["ruled_out"]}
     assert all("was not inside this process" in item["because"] for item in answer["unchecked"])
 
 
-def test_the_process_goes_on_and_ends_as_it_would_have(start, told):
-    process = start(LOOP, "6")
-    told(process)
+def test_the_process_goes_on_and_ends_as_it_would_have(watched):
+    process = watched("short loop").process
     assert process.stdout.read() == "done\n"
     assert process.wait() == 7
 
 
-def test_it_is_never_paused(start, told):
-    """Each pause would put the thread on a processor once more."""
-    process = start(QUEUE)
-    counted = [int(line.split()[1]) for line in _status(process.pid) if "ctxt_switches" in line]
-    told(process)
-    assert [int(line.split()[1]) for line in _status(process.pid) if "ctxt_switches" in line] == counted
+def test_it_is_never_paused(watched):
+    assert not watched("queue").was_paused
 
 
-def _status(pid: int) -> list[str]:
-    return Path(f"/proc/{pid}/status").read_text().splitlines()
-
-
-@pytest.mark.parametrize("source", [LOOP, QUEUE])
-def test_no_variable_but_the_counters_is_kept(start, page, source):
-    shown = page(start(source, "60", "--api-key", "k3y"), "-v", "--json")
+@pytest.mark.parametrize("name", ["loop", "queue"])
+def test_no_variable_but_the_counters_is_kept(watched, name):
+    shown = json.dumps(watched(name).answer) + watched(name).page(verbose=True)
     assert [secret for secret in ("s3cr3t", "cr3tcr3t", "73194625", "k3y") if secret in shown] == []
     assert '"step": ' in shown
 
 
-def test_verbose_has_every_stack(start, page):
-    shown = page(start(REGEX), "-v")
+def test_verbose_has_every_stack(watched):
+    shown = watched("regex").page(verbose=True)
     assert f"train.py:{here(REGEX)} in <module>" in shown
     assert "in run" in shown
     assert "Could not be checked" in shown or "Ruled out" in shown
 
 
-def test_files_memory_and_children(start, told, tmp_path):
-    process = start(CHILD)
-    seen = told(process)["attach"]
+def test_files_memory_and_children(watched):
+    seen = watched("child").answer["attach"]
     [child] = seen["children"]
     assert child["name"].startswith("python")
     assert child["call"] == "sleep"
@@ -293,7 +362,7 @@ def test_a_zombie(refusal):
     deadline = time.monotonic() + 10
     while "\nState:\tZ" not in Path(f"/proc/{process.pid}/status").read_text() and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert "has ended already: a zombie" in refusal(process.pid)
+    assert "has ended already: it is a zombie" in refusal(process.pid)
     process.wait()
 
 
@@ -314,11 +383,11 @@ def test_a_thread_is_not_a_process(start, refusal):
     assert f"{other} is a thread of process {process.pid}" in refusal(other)
 
 
-def test_a_process_that_dies_while_it_is_looked_at(start, refusal):
+def test_a_process_that_dies_while_it_is_watched(start, refusal):
     process = start(LOOP, "60")
     threading.Timer(1.5, process.kill).start()
     said = refusal(process.pid)
-    assert f"process {process.pid} ended while laststep looked" in said
+    assert f"process {process.pid} ended while laststep watched it" in said
     assert "train.py:" in said
 
 
@@ -397,12 +466,10 @@ model.fit(dataset, epochs=10, steps_per_epoch=50, verbose=0)
 QUIET = {"TF_CPP_MIN_LOG_LEVEL": "2", "CUDA_VISIBLE_DEVICES": "-1"}
 
 
-@pytest.mark.slow
 def test_a_training_with_an_attach_in_its_midst_is_the_same(start, told):
-    bare = start(FIT, env=QUIET)
-    alone = (bare.stdout.read(), bare.wait())
-    process = start(FIT, env=QUIET)
+    bare, process = start(FIT, env=QUIET), start(FIT, env=QUIET)
     seen = told(process)["attach"]
+    alone = (bare.stdout.read(), bare.wait())
     assert (process.stdout.read(), process.wait()) == alone
     assert alone[1] == 3
     assert len(alone[0]) == 65
@@ -414,7 +481,6 @@ def test_a_training_with_an_attach_in_its_midst_is_the_same(start, told):
     assert " of 3, batch " in seen["progress"]
 
 
-@pytest.mark.slow
 def test_a_training_that_waits_for_data(start, told):
     process = start(STARVED, env=QUIET)
     time.sleep(1.0)

@@ -102,7 +102,7 @@ def test_of_a_long_log_the_end_is_read(here, environ):
         log.write(b"\n" * (300 << 20))
         log.write(b'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\nValueError: no\n')
     result = asked(environ, "diagnose", str(here / "long.log"))
-    assert b"in the middle were left out" in result.stdout
+    assert b"in the middle were skipped" in b" ".join(result.stdout.split())
     assert b"unhandled-exception" in result.stdout
     assert f"{(300 << 20) + 3:,} lines".encode() in result.stdout
 

@@ -173,7 +173,7 @@ def test_several_files_give_a_page_each(diagnose):
     assert [page.split()[0] for page in pages] == ["died.log", "healthy.log", "several.log"]
     assert "KeyError" in pages[0]
     assert "Nothing to report." in pages[1]
-    assert "It holds 3 runs: this is about the last" in " ".join(pages[2].split())
+    assert "The log holds 3 runs; this is the last one" in " ".join(pages[2].split())
 
 
 def test_verbose_shows_the_stack_and_what_was_ruled_out(diagnose):
@@ -245,7 +245,7 @@ def test_a_missing_file_among_others(diagnose, one_line):
 def test_a_folder(diagnose, one_line, logs):
     (logs / "runs").mkdir()
     result = diagnose("runs")
-    assert one_line(result) == "laststep: runs is a folder; if it is a run's, ask `laststep why runs`"
+    assert one_line(result) == "laststep: runs is a folder; for a run folder use `laststep why runs`"
     assert result.returncode == 2
 
 

@@ -29,7 +29,7 @@ def test_explain_fits_into_80_columns(laststep):
 
 def test_a_misspelt_rule_gets_a_suggestion(laststep, one_line):
     line = one_line(laststep("explain", "host-out-of-memry"))
-    assert line == "laststep: no rule called host-out-of-memry; did you mean host-out-of-memory?"
+    assert line == "laststep: no rule host-out-of-memry; did you mean host-out-of-memory?"
 
 
 def test_a_rule_like_no_other_gets_the_way_to_the_list(laststep, one_line):

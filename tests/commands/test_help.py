@@ -49,8 +49,18 @@ def test_version(laststep):
 
 def test_unknown_verb_names_those_there_are(laststep, one_line):
     line = one_line(laststep("wy"))
-    assert "no such verb: wy" in line
+    assert "unknown verb wy;" in line
     assert all(verb in line for verb in VERBS)
+
+
+def test_the_verb_probe_has_a_new_name(laststep, one_line):
+    assert one_line(laststep("probe", "--seconds", "60")) == "laststep: `laststep probe` is now `laststep tune`"
+
+
+@pytest.mark.parametrize("verb", ["run", "profile"])
+def test_without_a_command_an_example_is_given(laststep, one_line, verb):
+    line = one_line(laststep(verb))
+    assert line == f"laststep {verb}: missing command, e.g. `laststep {verb} python train.py`"
 
 
 def test_the_command_itself_is_installed():

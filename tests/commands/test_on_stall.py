@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 
 import laststep as package
+from laststep.record.event import Event
+from laststep.record.events.stacks import Stall
+from laststep.record.events.supervisor import MovingAgain, SignalReceived
 from laststep.record.run import Run
 
 pytestmark = pytest.mark.slow  # real waits of many seconds
@@ -35,6 +38,16 @@ for turn in range(12 + int(os.environ.get("THEN", "0"))):
 print("done", flush=True)
 sys.exit(int(os.environ.get("LEAVE", "0")))
 """
+INSTALLED = """
+import threading, time
+import laststep
+def train():
+    for turn in range(20):
+        laststep.step(1.0)
+        time.sleep(0.1)
+        if turn == 6:
+            threading.Event().wait(1000)  # <- here
+"""
 LINE = next(number for number, line in enumerate(STUCK.splitlines(), 1) if line.endswith("# <- here"))
 RunsIn = Callable[..., list[Path]]
 Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -50,8 +63,9 @@ def stuck(laststep: Cli, *words: str, **env: str) -> subprocess.CompletedProcess
     return laststep("run", *words, sys.executable, "train.py", env={**ENVIRONMENT, **env})
 
 
-def kinds(folder: Path) -> list[str]:
-    return [event.kind for event in Run.load(folder).events if event.kind in ("stall", "moving-again", "signal")]
+def kinds(folder: Path) -> list[type[Event]]:
+    asked = (Stall, MovingAgain, SignalReceived)
+    return [type(event) for event in Run.load(folder).events if isinstance(event, asked)]
 
 
 def causes(laststep: Cli) -> list[str]:
@@ -65,12 +79,12 @@ def test_stop_says_why_and_ends_it(laststep: Cli, program: str, runs_in: RunsIn)
     assert time.monotonic() - began < 30
     assert result.returncode == -signal.SIGTERM
     assert result.stdout == "again None None\n"
-    assert "laststep: nothing has moved for" in result.stderr
+    assert "laststep: no progress for" in result.stderr
     assert "It is being stopped (--on-stall stop)." in result.stderr
     assert f"train.py:{LINE}" in result.stderr
     assert max(map(len, result.stderr.splitlines())) <= 80
     (folder,) = runs_in()
-    assert kinds(folder) == ["stall", "signal"]
+    assert kinds(folder) == [Stall, SignalReceived]
     why = json.loads(laststep("why", "--json", env=ENVIRONMENT).stdout)
     assert why["findings"][0]["rule"] in ("python-blocked", "deadlocked")
     assert why["findings"][0]["where"]["line"] == LINE
@@ -81,10 +95,10 @@ def test_warn_says_it_once_and_leaves_it_alone(laststep: Cli, program: str, runs
     result = stuck(laststep, "--stall-after", "2", STUCK_FOR="6", LEAVE="3", THEN="30")
     assert result.returncode == 3
     assert result.stdout == "again None None\ndone\n"
-    assert result.stderr.count("nothing has moved for") == 1
+    assert result.stderr.count("no progress for") == 1
     assert "It is left alone. More: laststep why" in result.stderr
     (folder,) = runs_in()
-    assert kinds(folder) == ["stall", "moving-again"]
+    assert kinds(folder) == [Stall, MovingAgain]
     assert Run.load(folder).steps[-1].number == 42
     assert causes(laststep) == ["script-exited"], "it went on: that was not its end"
 
@@ -105,7 +119,7 @@ def test_stacks_shows_all_of_them(laststep: Cli, program: str) -> None:
 def test_quiet_says_nothing_and_still_stops_it(laststep: Cli, program: str, runs_in: RunsIn) -> None:
     result = stuck(laststep, "--quiet", "--on-stall", "stop", "--stall-after", "2")
     assert (result.returncode, result.stderr) == (-signal.SIGTERM, "")
-    assert kinds(runs_in()[0]) == ["stall", "signal"]
+    assert kinds(runs_in()[0]) == [Stall, SignalReceived]
 
 
 def test_restart_until_it_gets_through(laststep: Cli, program: str, here: Path, runs_in: RunsIn) -> None:
@@ -113,7 +127,7 @@ def test_restart_until_it_gets_through(laststep: Cli, program: str, here: Path, 
     assert result.returncode == 5
     assert (here / "starts").read_text() == "xx"
     assert result.stdout == "again None None\nagain None None\ndone\n", "the program is told nothing of it"
-    assert "It is being stopped and started again" in result.stderr
+    assert "It is being stopped and restarted" in result.stderr
     first, second = (Run.load(folder) for folder in runs_in())
     assert (first.previous, second.previous) == (None, first.id)
     assert first.signal == "SIGTERM"
@@ -121,12 +135,31 @@ def test_restart_until_it_gets_through(laststep: Cli, program: str, here: Path, 
     assert second.command == first.command
 
 
+def test_a_program_that_is_an_installed_package(laststep: Cli, here: Path) -> None:
+    """`-m mypackage.train`: its lines are the user's own, though they lie among the installed packages."""
+    site = here / "site-packages"
+    package = site / "mypackage"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "train.py").write_text("from mypackage.loop import train\n\ntrain()\n")
+    (package / "loop.py").write_text(INSTALLED)
+    path = {"PYTHONPATH": f"{SRC}{os.pathsep}{site}"}
+    words = ("--on-stall", "stop", "--stall-after", "2", "-m", "mypackage.train")
+    result = laststep("run", *words, env=path)
+    assert result.returncode == -signal.SIGTERM
+    assert "python-blocked" in result.stderr, "also in the process that watches"
+    (finding,) = json.loads(laststep("why", "--json", env=path).stdout)["findings"][:1]
+    assert finding["rule"] == "python-blocked"
+    line = next(number for number, text in enumerate(INSTALLED.splitlines(), 1) if text.endswith("# <- here"))
+    assert finding["where"] == {"file": str(package / "loop.py"), "line": line}
+
+
 @pytest.mark.slow
 def test_three_times_at_most(laststep: Cli, program: str, here: Path, runs_in: RunsIn) -> None:
     result = stuck(laststep, "--on-stall", "restart", "--stall-after", "1")
     assert result.returncode == -signal.SIGTERM
     assert (here / "starts").read_text() == "xxxx"
-    assert "started again 3 times and got stuck each time" in result.stderr
+    assert "restarted 3 times and stuck each time" in result.stderr
     runs = [Run.load(folder) for folder in runs_in()]
     assert [run.previous for run in runs] == [None, *(run.id for run in runs[:-1])]
 

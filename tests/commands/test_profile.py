@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from laststep.record.events.process import RecorderStart
 from laststep.record.journal import read_journal
 
 START = """
@@ -130,7 +131,7 @@ def test_a_launcher_that_replaces_itself_takes_the_wish_along(laststep, here, ru
     (here / "launch.py").write_text("import os, sys\nos.execv(sys.executable, [sys.executable, 'prog.py', '4'])")
     assert laststep("profile", "--after", "3", "--", "python", "launch.py").returncode == 4
     events = [event for path in runs_in()[0].glob("recorder.*") for event in read_journal(path)]
-    asked = [event.get("profile") for event in events if event.kind == "recorder"]
+    asked = [event.profile for event in events if isinstance(event, RecorderStart)]
     assert asked == ["3:20", "3:20"]
 
 
@@ -192,7 +193,7 @@ def test_a_run_that_ends_in_the_middle_says_with_how_many_steps(profiled):
     told = profiled(SHORT)
     assert told["stdout"] == ["all 15 steps"]
     assert told["steps"]["last"] == 15
-    assert any("5 of the 20 steps: the program ended" in note for note in told["notes"])
+    assert any("5 of 20 steps: the program ended" in note for note in told["notes"])
 
 
 @pytest.mark.slow

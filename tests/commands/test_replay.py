@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from laststep.record.events.numbers import BadNumber
+from laststep.record.run import Run
+
 START = """
 import numpy as np
 import tensorflow as tf
@@ -74,8 +77,8 @@ def test_a_layer_that_divides_by_zero(replayed: Replayed, jit: bool) -> None:
     origin = told["replayed"]["origin"]
     assert (told["status"], origin["operation"], origin["layer"]) == (0, "RealDiv", "my_ratio")
     assert (origin["where"]["line"], origin["samples"]) == (line_of(code), [6])
-    assert "RealDiv in my_ratio gave 8 NaN" in told["page"]
-    assert "sample 6 of the 32 of the batch" in told["page"]
+    assert "RealDiv in my_ratio produced 8 NaN" in told["page"]
+    assert "sample 6 of the 32 in the batch" in told["page"]
 
 
 @pytest.mark.slow
@@ -89,9 +92,29 @@ def test_what_came_in_the_data_is_said_before_the_model(replayed: Replayed) -> N
     told = replayed(DATA)
     assert told["replayed"]["inputs"]["x"]["samples"] == [6]
     assert told["replayed"]["origin"] is None
-    assert "x holds 1 NaN" in told["page"]
+    assert "x contains 1 NaN" in told["page"]
 
 
 def test_a_run_without_a_bad_step_has_nothing_to_replay(laststep: Any, one_line: Any) -> None:
     laststep("run", "--quiet", "python", "prog.py")
-    assert "no bad step" in one_line(laststep("replay"))
+    assert "has no step with a NaN or Inf" in one_line(laststep("replay"))
+
+
+LARGE = """
+x = np.ones((12, 1_100_000), "float32")  # a batch of 5 takes 22 MB, and the last one is smaller
+x[7, 3] = np.nan
+model = keras.Sequential([keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(x, np.ones(12), batch_size=5, shuffle=False, verbose=0)
+"""
+
+
+@pytest.mark.slow
+def test_a_large_batch_is_kept_where_that_is_wanted(laststep: Any, here: Path, runs_in: Any) -> None:
+    """Also where the batch dimension is open, as it is where the last batch is smaller."""
+    (here / "train.py").write_text(START + LARGE)
+    assert laststep("run", "--quiet", "--keep-last-batch", "64 MB", "python", "train.py").returncode == 0
+    [folder] = runs_in()
+    [bad] = Run.load(folder).all(BadNumber)
+    assert (bad.step, bad.inputs["x"].samples, bad.kept) == (2, (2,), True)
+    assert (folder / "kept.npz").stat().st_size > 22_000_000

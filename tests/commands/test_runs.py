@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 
 
@@ -100,3 +102,12 @@ def test_a_limit_that_is_none_deletes_nothing(laststep, runs_in, number):
     assert result.returncode != 0
     assert "Traceback" not in result.stderr
     assert len(runs_in()) == 1
+
+
+def test_wide_letters_do_not_make_a_line_longer_than_the_terminal(laststep, here):
+    name = "训练模型的数据增强与学习率调度"
+    (here / f"{name}.py").write_text("")
+    laststep("run", "--quiet", "python", f"{name}.py", name * 3)
+    [line] = laststep("runs", env={"COLUMNS": "80"}).stdout.splitlines()
+    assert name[:3] in line
+    assert sum(2 if unicodedata.east_asian_width(letter) == "W" else 1 for letter in line) in (79, 80)

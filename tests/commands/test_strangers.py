@@ -13,8 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from laststep.record.events.supervisor import Launch
+from laststep.record.run import Run
 from laststep.record.seal import signed, why_not_ours
 
+NOT_HIS = "its signature is not that of this user, this machine and this folder"
 LATER = 4_000_000_000.0
 # By a child: what a side run itself writes goes into a folder of ours.
 EVIL = "import os\nos.system('env > environment; touch executed')\n"
@@ -101,7 +104,7 @@ def test_of_the_environment_only_listed_names_are_applied(laststep, here):
     assert "data_dir" not in seen
 
 
-@pytest.mark.parametrize("argument", ["x\n" * 60 + "laststep: it wants to run: ls", "x" * 2000], ids=["lines", "long"])
+@pytest.mark.parametrize("argument", ["x\n" * 60 + "laststep: it would run: ls", "x" * 2000], ids=["lines", "long"])
 def test_a_command_cannot_hide_what_it_is(here, environ, argument):
     """By pushing its beginning off the screen: it stays one line, and what is longer than that is not asked about."""
     journal = plant(here) / "supervisor.jsonl"
@@ -122,7 +125,7 @@ def test_a_command_cannot_hide_what_it_is(here, environ, argument):
             pass
     os.close(master)
     assert process.returncode == 2
-    assert b"\r\nlaststep: it wants to run: ls" not in output
+    assert b"\r\nlaststep: it would run: ls" not in output
     assert (b"run it? [y/N]" in output) == ("\n" in argument)
     assert not (here / "executed").exists()
 
@@ -199,11 +202,33 @@ def test_a_signature_holds_for_its_folder_and_time(tmp_path):
     folder = tmp_path / "run"
     folder.mkdir(mode=0o700)
     (folder / "supervisor.jsonl").touch(0o600)
-    launch = signed({"command": ["a", "\udcff"]}, 1.5, folder)
-    launch = json.loads(json.dumps(launch))
-    assert why_not_ours(launch, 1.5, folder) == ""
-    assert why_not_ours(launch, 1.6, folder) != ""
-    assert why_not_ours({**launch, "cwd": "/"}, 1.5, folder) != ""
-    assert why_not_ours({**launch, "signature": 3}, 1.5, folder) == "it is not signed"
-    folder.rename(tmp_path / "other")
-    assert why_not_ours(launch, 1.5, tmp_path / "other") != ""
+    fields = signed({"command": ["a", "\udcff"], "of a later version": 1}, 1.5, folder)
+
+    def asked(time: float = 1.5, **others: object) -> str:
+        line = json.dumps({"t": time, "kind": "run", "data": {**fields, **others}})
+        (folder / "supervisor.jsonl").write_text(f"{line}\n")
+        return why_not_ours(Run.load(folder).first(Launch), folder)
+
+    assert asked() == ""
+    assert asked(time=1.6) == NOT_HIS
+    assert asked(cwd="/") == NOT_HIS
+    assert asked(**{"of a later version": 2}) == NOT_HIS
+    assert asked(signature=3) == "it is not signed"
+    asked()
+    folder = folder.rename(tmp_path / "other")
+    assert asked() == NOT_HIS
+
+
+def test_a_launch_is_not_covered_by_the_signature_of_another(tmp_path):
+    """A journal of the program's own may hold a launch too, and one that is older than the real one."""
+    folder = tmp_path / "run"
+    folder.mkdir(mode=0o700)
+    (folder / "supervisor.jsonl").touch(0o600)
+    real = signed({"command": ["true"]}, 1.5, folder)
+    planted = {**real, "command": ["evil"]}
+    (folder / "supervisor.jsonl").write_text(json.dumps({"t": 1.5, "kind": "run", "data": real}) + "\n")
+    (folder / "recorder.1.jsonl").write_text(json.dumps({"t": 1.4, "kind": "run", "data": planted}) + "\n")
+    run = Run.load(folder)
+    assert run.command == ["evil"]
+    assert "supervisor" in why_not_ours(run.first(Launch), folder)
+    assert why_not_ours(run.all(Launch)[1], folder) == ""

@@ -11,6 +11,7 @@ import pytest
 
 from laststep.analysis.experiments.tune import NotTried, Outcome, Tried, gain_range
 from laststep.record.journal import JournalWriter
+from laststep.record.place import Place
 from laststep.reports import tune as pages
 
 WAITS = """\
@@ -172,10 +173,10 @@ def test_a_range_is_the_rounds_and_a_little_more_without_one_stall():
 
 
 def outcome(**more: object) -> Outcome:
-    change = Tried("run the map in parallel", {"file": "/p/train.py", "line": 22}, ".map(load)", "", (1.8, 2.1), 5)
-    idle = Tried("map whole batches", {"file": "/p/train.py", "line": 22}, ".batch(8)", "", (0.97, 1.04), 5)
+    change = Tried("run the map in parallel", Place("/p/train.py", 22), ".map(load)", "", (1.8, 2.1), 5)
+    idle = Tried("map whole batches", Place("/p/train.py", 22), ".batch(8)", "", (0.97, 1.04), 5)
     left = NotTried("fetch the next batch meanwhile", None, "TensorFlow adds a prefetch at the end by itself")
-    given: dict = {"where": {"file": "/p/train.py", "line": 41}, "data": "tf.data", "now": 0.041, "bound": (9.8, 10.9)}
+    given: dict = {"where": Place("/p/train.py", 41), "data": "tf.data", "now": 0.041, "bound": (9.8, 10.9)}
     given |= {"rounds": 5, "tried": (change, idle), "not_tried": (left,), "notes": ()}
     return Outcome(**(given | more))
 
@@ -183,7 +184,7 @@ def outcome(**more: object) -> Outcome:
 def test_the_page_is_eighty_columns_and_has_the_figures():
     page = pages.page(outcome(), "20261116-1", ["python", "train.py"], "/p")
     assert [line for line in page.splitlines() if len(line) > 80] == []
-    assert "41.0 → 19.5 to 22.8 ms a step, 1.80 to 2.10 times as fast" in page
+    assert "41.0 → 19.5 to 22.8 ms per step, 1.80 to 2.10 times as fast" in page
     assert "no gain measured (0.97 to 1.04 times as fast)" in page
     assert "+ .map(load)" in page
     assert "+ .batch(8)" not in page, "what brings nothing is not advised"
@@ -193,4 +194,4 @@ def test_the_page_is_eighty_columns_and_has_the_figures():
 def test_the_page_says_when_the_input_is_not_what_takes_the_time():
     page = " ".join(pages.page(outcome(bound=(0.97, 1.03), tried=()), "1", ["python"], "/p").split())
     assert "it would be no faster" in page
-    assert "Nothing in this input is known to be worth changing" in page
+    assert "No change of this input pipeline is known to help" in page

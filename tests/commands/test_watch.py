@@ -164,7 +164,7 @@ def going_on(here, environ) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
 
 
 def trains(screen: str) -> bool:
-    return bool(re.search(r"Progress +step \d", screen)) and "usual" in screen
+    return bool(re.search(r"Progress +step \d", screen)) and "median" in screen
 
 
 def test_a_living_run_on_a_screen_and_q(going_on, screens, runs_in):
@@ -245,7 +245,7 @@ def test_a_run_that_ends_while_it_is_watched_leaves_its_last_screen(going_on, sc
 def test_no_colours_and_no_utf8(going_on, screens):
     going_on()
     terminal = screens(LANG="C", NO_COLOR="1")
-    terminal.until(lambda now: "q quit | w why" in now and "usual" in now)
+    terminal.until(lambda now: "q quit | w why" in now and "median" in now)
     terminal.type("q")
     assert terminal.wait() == 0
     assert terminal.bytes.isascii()
@@ -321,7 +321,7 @@ def test_a_run_that_is_over_is_shown_once_and_not_touched(laststep, runs_in, scr
 
 def test_nothing_to_watch(laststep, one_line, tmp_path):
     assert "no runs recorded here" in one_line(laststep("watch"))
-    assert "no run called nosuch" in one_line(laststep("watch", "nosuch"))
+    assert "no run nosuch" in one_line(laststep("watch", "nosuch"))
     assert laststep("watch", "--every", "0").returncode == 2
 
 

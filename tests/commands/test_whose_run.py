@@ -44,7 +44,7 @@ def test_where_there_is_none_here_the_place_is_named(laststep, here, environ):
     plant(home, "others", 200.0)
     result = laststep("why", "--json")
     assert answered_about(result) == "others"
-    assert f"these are in {home}" in result.stderr
+    assert f"showing those in {home}" in result.stderr
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_what_belongs_to_root_hides_no_other_run(open_folder, environ, closed):
     result = as_other_user(here, environ, "why", "--json")
     assert result.returncode == 0, result.stderr
     assert answered_about(result) == ("fallback" if closed == "home" else "mine")
-    assert "skipped what can't be read" in result.stderr
+    assert "skipped unreadable" in result.stderr
     assert "Permission denied" in result.stderr
     assert as_other_user(here, environ, "runs").returncode == 0
 

@@ -25,7 +25,7 @@ def test_no_runs_yet(laststep, one_line):
 
 def test_an_unknown_run(laststep, one_line):
     laststep("run", "--quiet", "prog.py")
-    assert one_line(laststep("why", "20200101")) == "laststep: no run called 20200101 here; `laststep runs` lists them"
+    assert one_line(laststep("why", "20200101")) == "laststep: no run 20200101 here; `laststep runs` lists all"
 
 
 @pytest.mark.parametrize("path", ["./nowhere", "/", "prog.py/x", "./prog.py"])
@@ -61,7 +61,7 @@ def test_an_ambiguous_name(laststep, one_line, runs_in):
     laststep("run", "--quiet", "prog.py")
     laststep("run", "--quiet", "prog.py")
     line = one_line(laststep("why", "2"))
-    assert "fits 2 runs" in line
+    assert "matches 2 runs" in line
     assert runs_in()[0].name in line
 
 

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from laststep.logs.lines import NotALog
+from laststep.logs.line_reader import NotALog
 from laststep.record.folder import NoSuchRun
 from laststep.record.follow import Follower
 from laststep.record.run import DamagedRun
@@ -129,7 +129,7 @@ def in_process(rng: random.Random, home: Path) -> list[str]:
 
 
 def of_a_log(rng: random.Random, home: Path) -> list[str]:
-    from laststep.logs.read import read_story, run_of_log
+    from laststep.logs.read import parse_log, run_from_log
     from laststep.reports import json as pages
     from laststep.reports import terminal
     from laststep.rules.diagnose import diagnose
@@ -139,7 +139,7 @@ def of_a_log(rng: random.Random, home: Path) -> list[str]:
     if rng.random() < 0.2:
         content = mutated_bytes(rng, gzip.compress(content))
     try:
-        diagnosis = diagnose(run_of_log(read_story(io.BytesIO(content)), "a.log"))
+        diagnosis = diagnose(run_from_log(parse_log(io.BytesIO(content)), "a.log"))
         check_printed(terminal.page(diagnosis, verbose=True) + pages.page(diagnosis))
     except NotALog:
         return ["refused"]

@@ -5,18 +5,19 @@ from __future__ import annotations
 import io
 
 from laststep.analysis.finding import Diagnosis
-from laststep.logs.read import Story, read_story, run_of_log
+from laststep.logs.read import ParsedLog, parse_log, run_from_log
 from laststep.rules.diagnose import diagnose
 
 ESC = "\x1b"
+DATE = "2025-03-04 05:06:07.123456:"
 
 
-def story(log: str | bytes) -> Story:
-    return read_story(io.BytesIO(log.encode() if isinstance(log, str) else log))
+def story(log: str | bytes) -> ParsedLog:
+    return parse_log(io.BytesIO(log.encode() if isinstance(log, str) else log))
 
 
 def answer(log: str | bytes, name: str = "train.log") -> Diagnosis:
-    return diagnose(run_of_log(story(log), name))
+    return diagnose(run_from_log(story(log), name))
 
 
 def cause(log: str | bytes) -> str | None:
@@ -147,4 +148,44 @@ LOGS = {
     "long words": OPEN_EPOCH + TRACEBACK.replace("'speed'", "'" + "x" * 2000 + "'"),
     "long lines": OPEN_EPOCH + TRACEBACK.replace("'speed'", "'" + "many words " * 300 + "'"),
     "long path": OPEN_EPOCH + TRACEBACK.replace("/home/anna/", "/home/" + "a-long-folder/" * 30),
+}
+
+# Frightening and harmless.
+MESSAGES = {
+    "oneDNN": f"{DATE} I tensorflow/core/util/port.cc:153] oneDNN custom operations are on. You may see slightly "
+    "different numerical results.",
+    "the processor": TENSORFLOW_STARTS.strip(),
+    "NUMA": f"{DATE} I tensorflow/stream_executor/cuda/cuda_gpu_executor.cc:936] successful NUMA node read from SysFS "
+    "had negative value (-1), but there must be at least one NUMA node, so returning NUMA node zero",
+    "registered twice": "E0000 00:00:1741064767.123456    4411 cuda_dnn.cc:8310] Unable to register cuDNN factory: "
+    "Attempting to register factory for plugin cuDNN when one has already been registered",
+    "no driver": f"{DATE} I tensorflow/tsl/cuda/cudart_stub.cc:28] Could not find cuda drivers on your machine, "
+    "GPU will not be used.",
+    "no library": f"{DATE} W tensorflow/stream_executor/platform/default/dso_loader.cc:64] Could not load dynamic "
+    "library 'libcudart.so.11.0'; dlerror: libcudart.so.11.0: cannot open shared object file: No such file or "
+    "directory",
+    "no device": f"{DATE} E tensorflow/stream_executor/cuda/cuda_driver.cc:271] failed call to cuInit: "
+    "CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected",
+    "a newer card": f"{DATE} W tensorflow/core/common_runtime/gpu/gpu_device.cc:2431] TensorFlow was not built with "
+    "CUDA kernel binaries compatible with compute capability 12.0. CUDA kernels will be jit-compiled from PTX, which "
+    "could take 30 minutes or longer.",
+    "TensorRT": f"{DATE} W tensorflow/compiler/tf2tensorrt/utils/py_utils.cc:38] TF-TRT Warning: Could not "
+    "find TensorRT",
+    "a large tensor": f"{DATE} W tensorflow/core/framework/cpu_allocator_impl.cc:80] Allocation of 614400000 exceeds "
+    "10% of free system memory.",
+    "another algorithm": f"{DATE} W tensorflow/core/common_runtime/bfc_allocator.cc:275] Allocator (GPU_0_bfc) ran out "
+    "of memory trying to allocate 2.20GiB with freed_by_count=0. The caller indicates that this is not a failure, but "
+    "may mean that there could be performance gains if more memory were available.",
+    "the end of the data": f"{DATE} I tensorflow/core/framework/local_rendezvous.cc:405] Local rendezvous is aborting "
+    "with status: OUT_OF_RANGE: End of sequence",
+    "a generator's end": f"{DATE} W tensorflow/core/kernels/data/generator_dataset_op.cc:108] Error occurred when "
+    "finalizing GeneratorDataset iterator: FAILED_PRECONDITION: Python interpreter state is not initialized.",
+    "retracing": "WARNING:tensorflow:5 out of the last 5 calls to <function step at 0x7f0> triggered tf.function "
+    "retracing. Tracing is expensive.",
+    "a compiler": "ptxas warning : Registers are spilled to local memory in function 'fusion_3'",
+    "a profiler": f"{DATE} E tensorflow/core/profiler/internal/gpu/cupti_tracer.cc:1430] function cupti_interface_->"
+    "Subscribe failed with error CUPTI_ERROR_INSUFFICIENT_PRIVILEGES",
+    "old ways": "/home/anna/train.py:3: DeprecationWarning: `np.bool` is deprecated, and will be removed in a later "
+    "version",
+    "a picture": "Corrupt JPEG data: 2 extraneous bytes before marker 0xd9",
 }

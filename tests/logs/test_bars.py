@@ -7,6 +7,8 @@ import math
 import pytest
 
 from laststep.logs.bars import metrics_in
+from laststep.record.events.logs import Progress
+from laststep.record.events.training import Epoch
 from laststep.record.run import Fit
 from tests.logs.printed import (
     ESC,
@@ -65,9 +67,9 @@ def test_two_epochs_are_two_epochs_however_they_were_drawn(log: str) -> None:
     diagnosis = answer(log)
     [fit] = diagnosis.run.fits
     assert (fit.asked, fit.reached, fit.complete) == (2, 2, True)
-    assert [(epoch.get("batches"), epoch.get("of")) for epoch in fit.epochs] == [(4, 4), (4, 4)]
-    assert [epoch.get("metrics") for epoch in fit.epochs] == [{"loss": 0.25, "accuracy": 0.75}] * 2
-    assert [epoch.get("step_seconds") for epoch in fit.epochs] == [0.25, 0.25]
+    assert [(epoch.batches, epoch.of) for epoch in fit.epochs] == [(4, 4), (4, 4)]
+    assert [epoch.metrics for epoch in fit.epochs] == [{"loss": 0.25, "accuracy": 0.75}] * 2
+    assert [epoch.step_seconds for epoch in fit.epochs] == [0.25, 0.25]
     assert (diagnosis.outcome, diagnosis.findings) == ("finished", ())
 
 
@@ -78,8 +80,8 @@ def test_the_end_may_lack_its_newline(log: str) -> None:
 
 def test_an_epoch_that_is_still_open_is_not_complete_and_not_cut_short() -> None:
     diagnosis = answer(OPEN_EPOCH)
-    [epoch] = diagnosis.run.all("epoch")
-    assert (epoch.get("batches"), epoch.get("of"), epoch.get("open"), epoch.get("cut")) == (40, 100, True, False)
+    [epoch] = diagnosis.run.all(Epoch)
+    assert (epoch.batches, epoch.of, epoch.is_open, epoch.cut) == (40, 100, True, False)
     assert diagnosis.outcome == "unknown"
     assert diagnosis.findings == ()
 
@@ -91,7 +93,7 @@ def test_a_header_alone_is_a_fit_without_an_epoch() -> None:
 
 def test_a_log_that_begins_in_the_middle_of_a_fit() -> None:
     [fit] = answer(epochs(2, 9, first=8)).run.fits
-    assert (fit.first_epoch, fit.reached, fit.asked, fit.complete) == (7, 9, 9, True)
+    assert (fit.began.initial_epoch, fit.reached, fit.asked, fit.complete) == (7, 9, 9, True)
 
 
 def test_several_fits_of_one_program() -> None:
@@ -105,20 +107,20 @@ def test_several_fits_of_one_program() -> None:
 
 def test_a_bar_of_evaluate_is_no_epoch() -> None:
     told = story(epochs(1) + bar2(10, 10, "loss: 0.9000", "0s 2ms/step") + "\n")
-    assert [event.kind for event in told.events] == ["fit", "epoch", "fit-end", "progress"]
+    assert [event.KIND for event in told.events] == ["fit", "epoch", "fit-end", "progress"]
 
 
 def test_a_bar_of_validation_in_the_middle_of_an_epoch_is_not_the_epochs_own() -> None:
     validation = bar2(10, 10, "loss: 9.0000", "0s 2ms/step")
     told = story(f"Epoch 1/1\n{bar2(99, 100)}\r{validation}\r{bar2(100, 100, 'loss: 0.5000', '9s 90ms/step')}\n")
-    [epoch] = [event for event in told.events if event.kind == "epoch"]
-    assert (epoch.get("batches"), epoch.get("of"), epoch.get("metrics")) == (100, 100, {"loss": 0.5})
+    [epoch] = [event for event in told.events if isinstance(event, Epoch)]
+    assert (epoch.batches, epoch.of, epoch.metrics) == (100, 100, {"loss": 0.5})
 
 
 def test_an_unknown_number_of_batches_is_known_from_the_second_epoch_on() -> None:
     first = "\r".join(bar3(done, "Unknown") for done in (1, 60, 120))
     told = story(f"Epoch 1/2\n{first}\nEpoch 2/2\n{bar3(120, 120)}\n")
-    assert [(e.get("batches"), e.get("of")) for e in told.events if e.kind == "epoch"] == [(120, None), (120, 120)]
+    assert [(e.batches, e.of) for e in told.events if isinstance(e, Epoch)] == [(120, None), (120, 120)]
 
 
 @pytest.mark.parametrize(
@@ -126,8 +128,8 @@ def test_an_unknown_number_of_batches_is_known_from_the_second_epoch_on() -> Non
     [("1s 12us/step", 12e-6), ("3s 250ms/step", 0.25), ("99s 2s/step", 2.0), ("9s 3ms/sample", 3e-3)],
 )
 def test_the_clock_of_a_step(clock: str, seconds: float) -> None:
-    [epoch] = [e for e in story(f"Epoch 1/1\n{bar2(4, 4, clock=clock)}\n").events if e.kind == "epoch"]
-    assert epoch.get("step_seconds") == pytest.approx(seconds)
+    [epoch] = [e for e in story(f"Epoch 1/1\n{bar2(4, 4, clock=clock)}\n").events if isinstance(e, Epoch)]
+    assert epoch.step_seconds == pytest.approx(seconds)
 
 
 METRICS = {
@@ -168,12 +170,13 @@ COUNTERS = {
 @pytest.mark.parametrize(("line", "done"), COUNTERS.items(), ids=COUNTERS)
 def test_a_counter_of_the_programs_own(line: str, done: int) -> None:
     [event] = story(line + "\n").events
-    assert (event.kind, event.get("done")) == ("progress", done)
+    assert isinstance(event, Progress)
+    assert event.done == done
 
 
 def test_a_counter_moves_when_it_grows() -> None:
     told = story("step 1: loss 0.3\nstep 2: loss 0.2\nstep 2: loss 0.2\nstep 1: loss 0.9\n")
-    assert [event.get("moved") for event in told.events] == [False, True, False, False]
+    assert [event.moved for event in told.events] == [False, True, False, False]
 
 
 NANS = {
@@ -242,18 +245,18 @@ def test_early_stopping_of_an_earlier_fit_is_over() -> None:
 RAN_OUT = {
     "keras 2, in the first epoch": (
         f"Epoch 1/5\n{bar2(40, 100)}{RAN_OUT_2.format(500)}{bar2(100, 100, clock='3s 30ms/step')}\n",
-        "40; 100 asked for in each",
+        "40; 100 requested",
     ),
     "keras 2, in the second": (
         epochs(1, 5) + f"Epoch 2/5\n{bar2(40, 100)}{RAN_OUT_2.format(500)}{bar2(100, 100, clock='3s 30ms/step')}\n",
-        "100, 40; 100 asked for in each",
+        "100, 40; 100 requested",
     ),
     "keras 3, an epoch of nothing": (
         f"Epoch 1/3\n{bar3(100, 100, clock='3s 30ms/step')}\n"
         f"Epoch 2/3\n{bar3(1, 100, 'loss: 0.0000', '4:00 3s/step')}\n{RAN_OUT_3}"
         f"{bar3(100, 100, 'loss: 0.0000', '0s 0us/step')}\n"
         f"Epoch 3/3\n{bar3(100, 100, clock='3s 30ms/step')}\n",
-        "100, 0, 100; 100 asked for in each",
+        "100, 0, 100; 100 requested",
     ),
 }
 
@@ -263,7 +266,7 @@ def test_data_that_ran_out(log: str, counted: str) -> None:
     diagnosis = answer(log)
     finding = diagnosis.findings[0]
     assert finding.rule == "data-exhausted"
-    assert finding.evidence[0].says == f"batches in each epoch: {counted}"
+    assert finding.evidence[0].says == f"batches per epoch: {counted}"
 
 
 def test_data_that_ran_out_late_stopped_the_training() -> None:

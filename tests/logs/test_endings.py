@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from laststep.record.events.supervisor import Verdict
 from tests.logs.printed import ONE_FIT, OPEN_EPOCH, TRACEBACK, answer, bar2, cause, epochs
 
 RULE_OF = {
@@ -328,7 +329,7 @@ VERDICTS = {
 @pytest.mark.parametrize(("words", "by", "rule"), VERDICTS.values(), ids=VERDICTS)
 def test_what_a_batch_system_says_is_the_answer(words: str, by: str, rule: str) -> None:
     diagnosis = answer(f"{OPEN_EPOCH}{words}\n")
-    assert [event.get("by") for event in diagnosis.run.all("verdict")][:1] == [by]
+    assert [event.by for event in diagnosis.run.all(Verdict)][:1] == [by]
     finding = diagnosis.findings[0]
     assert finding.rule == rule
     assert finding.confidence.name == "CERTAIN"
@@ -461,3 +462,10 @@ def test_a_failed_check_of_todays_absl() -> None:
 def test_how_far_it_had_come_is_said_with_the_end() -> None:
     log = f"Epoch 3/9\n{bar2(40, 100)}\nKilled\n"
     assert answer(log).findings[0].evidence[-1].says.endswith("epoch 3 of 9, 40 of 100 batches")
+
+
+@pytest.mark.parametrize(("line", "rule"), [("Terminated", "terminated"), ("^C", "interrupted")])
+def test_a_log_does_not_show_who_sent_the_signal(line: str, rule: str) -> None:
+    finding = answer(f"{OPEN_EPOCH}{line}\n").findings[0]
+    assert finding.rule == rule
+    assert "the log does not show who sent the signal" in [each.says for each in finding.evidence]

@@ -5,59 +5,20 @@ from __future__ import annotations
 import pytest
 
 from laststep.logs.harmless import KNOWN, harmless_in
-from laststep.logs.read import story_of
-from tests.logs.printed import LOGS, ONE_FIT, OPEN_EPOCH, TENSORFLOW_STARTS, TRACEBACK, answer, story
-
-DATE = "2025-03-04 05:06:07.123456:"
-MESSAGES = {
-    "oneDNN": f"{DATE} I tensorflow/core/util/port.cc:153] oneDNN custom operations are on. You may see slightly "
-    "different numerical results.",
-    "the processor": TENSORFLOW_STARTS.strip(),
-    "NUMA": f"{DATE} I tensorflow/stream_executor/cuda/cuda_gpu_executor.cc:936] successful NUMA node read from SysFS "
-    "had negative value (-1), but there must be at least one NUMA node, so returning NUMA node zero",
-    "registered twice": "E0000 00:00:1741064767.123456    4411 cuda_dnn.cc:8310] Unable to register cuDNN factory: "
-    "Attempting to register factory for plugin cuDNN when one has already been registered",
-    "no driver": f"{DATE} I tensorflow/tsl/cuda/cudart_stub.cc:28] Could not find cuda drivers on your machine, "
-    "GPU will not be used.",
-    "no library": f"{DATE} W tensorflow/stream_executor/platform/default/dso_loader.cc:64] Could not load dynamic "
-    "library 'libcudart.so.11.0'; dlerror: libcudart.so.11.0: cannot open shared object file: No such file or "
-    "directory",
-    "no device": f"{DATE} E tensorflow/stream_executor/cuda/cuda_driver.cc:271] failed call to cuInit: "
-    "CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected",
-    "a newer card": f"{DATE} W tensorflow/core/common_runtime/gpu/gpu_device.cc:2431] TensorFlow was not built with "
-    "CUDA kernel binaries compatible with compute capability 12.0. CUDA kernels will be jit-compiled from PTX, which "
-    "could take 30 minutes or longer.",
-    "TensorRT": f"{DATE} W tensorflow/compiler/tf2tensorrt/utils/py_utils.cc:38] TF-TRT Warning: Could not "
-    "find TensorRT",
-    "a large tensor": f"{DATE} W tensorflow/core/framework/cpu_allocator_impl.cc:80] Allocation of 614400000 exceeds "
-    "10% of free system memory.",
-    "another algorithm": f"{DATE} W tensorflow/core/common_runtime/bfc_allocator.cc:275] Allocator (GPU_0_bfc) ran out "
-    "of memory trying to allocate 2.20GiB with freed_by_count=0. The caller indicates that this is not a failure, but "
-    "may mean that there could be performance gains if more memory were available.",
-    "the end of the data": f"{DATE} I tensorflow/core/framework/local_rendezvous.cc:405] Local rendezvous is aborting "
-    "with status: OUT_OF_RANGE: End of sequence",
-    "a generator's end": f"{DATE} W tensorflow/core/kernels/data/generator_dataset_op.cc:108] Error occurred when "
-    "finalizing GeneratorDataset iterator: FAILED_PRECONDITION: Python interpreter state is not initialized.",
-    "retracing": "WARNING:tensorflow:5 out of the last 5 calls to <function step at 0x7f0> triggered tf.function "
-    "retracing. Tracing is expensive.",
-    "a compiler": "ptxas warning : Registers are spilled to local memory in function 'fusion_3'",
-    "a profiler": f"{DATE} E tensorflow/core/profiler/internal/gpu/cupti_tracer.cc:1430] function cupti_interface_->"
-    "Subscribe failed with error CUPTI_ERROR_INSUFFICIENT_PRIVILEGES",
-    "old ways": "/home/anna/train.py:3: DeprecationWarning: `np.bool` is deprecated, and will be removed in a later "
-    "version",
-    "a picture": "Corrupt JPEG data: 2 extraneous bytes before marker 0xd9",
-}
+from laststep.logs.read import parsed_console
+from laststep.reports import terminal
+from tests.logs.printed import DATE, LOGS, MESSAGES, ONE_FIT, OPEN_EPOCH, TENSORFLOW_STARTS, TRACEBACK, answer, story
 
 
 @pytest.mark.parametrize("message", MESSAGES.values(), ids=MESSAGES)
 def test_it_is_named_and_not_blamed(message: str) -> None:
     diagnosis = answer(f"{message}\n{ONE_FIT}{message}\n")
-    [known] = harmless_in(story_of(diagnosis.run).lines)
+    [known] = harmless_in(parsed_console(diagnosis.run).lines)
     assert known.times == 2
     assert diagnosis.findings == ()
     assert diagnosis.outcome == "finished"
-    page = str(diagnosis)
-    assert "\nHarmless, though it looks otherwise\n" in page
+    page = terminal.page(diagnosis)
+    assert "\nHarmless messages\n" in page
     assert "(2 times)" in " ".join(page.split())
 
 
@@ -101,7 +62,7 @@ def test_the_most_frequent_come_first_and_each_is_counted() -> None:
 
 def test_a_log_without_any() -> None:
     assert harmless_in(story(ONE_FIT + TRACEBACK).lines) == []
-    assert "Harmless" not in str(answer(ONE_FIT))
+    assert "Harmless" not in terminal.page(answer(ONE_FIT))
 
 
 def test_only_some_are_shown_unless_all_are_asked_for() -> None:
@@ -109,7 +70,7 @@ def test_only_some_are_shown_unless_all_are_asked_for() -> None:
 
     diagnosis = answer("".join(f"{message}\n" for message in MESSAGES.values()) + ONE_FIT)
     short, whole = page(diagnosis), page(diagnosis, verbose=True)
-    known = harmless_in(story_of(diagnosis.run).lines)
+    known = harmless_in(parsed_console(diagnosis.run).lines)
     assert len(known) > 10
     assert sum(f"“{item.words}”" in " ".join(short.split()) for item in known) == 3
     assert all(f"“{item.words}”" in " ".join(whole.split()) for item in known)
@@ -134,7 +95,7 @@ def test_a_gpu_that_was_left_alone_is_neither_harmless_nor_a_cause() -> None:
     )
     diagnosis = answer(f"{MESSAGES['no library']}\n{skipped}{ONE_FIT}")
     assert (diagnosis.findings, diagnosis.outcome) == ((), "finished")
-    page = " ".join(str(diagnosis).split())
+    page = " ".join(terminal.page(diagnosis).split())
     assert "Worth knowing" in page
     assert "could not load its libraries (libcudart.so.11.0): it ran on the CPU" in page
-    assert "Cannot dlopen" not in [item.words for item in harmless_in(story_of(diagnosis.run).lines)]
+    assert "Cannot dlopen" not in [item.words for item in harmless_in(parsed_console(diagnosis.run).lines)]

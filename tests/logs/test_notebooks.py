@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from laststep.analysis.finding import Confidence
+from laststep.reports import terminal
 from tests.logs.printed import ONE_FIT, TENSORFLOW_STARTS, answer, story
 
 # As Colab exports it: a tab after the time and after the level, the newest line first.
@@ -47,7 +48,7 @@ def test_the_newest_line_first_is_read_from_its_end(log: str) -> None:
     lines = [line.text for line in story(log).lines]
     assert lines[0].startswith("Jupyter Notebook")
     assert lines[-2].endswith("restarted")
-    assert "newest line comes first" in " ".join(str(answer(log)).split())
+    assert "newest line comes first" in " ".join(terminal.page(answer(log)).split())
 
 
 def test_lines_that_belong_together_stay_in_their_order() -> None:

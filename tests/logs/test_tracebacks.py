@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from laststep.logs.tracebacks import CUT_OFF, MOST_LINES
-from laststep.record.event import Event
+from laststep.logs.tracebacks import CUT_OFF, MAX_MESSAGE_LINES
+from laststep.record.events.process import ChainedException, Raised
+from laststep.record.place import Place
 from tests.logs.printed import (
     IN_USER_CODE,
     ONE_FIT,
@@ -23,16 +24,16 @@ from tests.logs.printed import (
 )
 
 
-def exceptions(log: str) -> list[Event]:
-    return [event for event in story(log).events if event.kind == "exception"]
+def exceptions(log: str) -> list[Raised]:
+    return [event for event in story(log).events if isinstance(event, Raised)]
 
 
 def test_a_plain_one() -> None:
     [error] = exceptions(OPEN_EPOCH + TRACEBACK)
-    assert (error.get("type"), error.get("message"), error.get("left")) == ("KeyError", "'speed'", "program")
-    assert error.get("where") == {"file": "/home/anna/train.py", "line": 12, "text": 'rows = table["speed"]'}
-    assert [(frame["line"], frame["function"]) for frame in error.get("frames")] == [(31, "<module>"), (12, "main")]
-    assert error.get("at_line") in (3, 8)
+    assert (error.type, error.message, error.left) == ("KeyError", "'speed'", "program")
+    assert error.where == Place("/home/anna/train.py", 12, 'rows = table["speed"]', is_users=True)
+    assert [(frame.line, frame.function) for frame in error.frames] == [(31, "<module>"), (12, "main")]
+    assert error.at_line == 8
     diagnosis = answer(OPEN_EPOCH + TRACEBACK)
     assert diagnosis.findings[0].rule == "unhandled-exception"
     assert diagnosis.outcome == "crashed"
@@ -42,19 +43,19 @@ def test_the_line_of_your_own_code_and_not_a_librarys() -> None:
     library = '  File "/opt/venv/lib/python3.10/site-packages/keras/engine/training.py", line 9, in fit\n    raise x\n'
     log = TRACEBACK.replace("KeyError", library + "KeyError")
     [error] = exceptions(log)
-    assert len(error.get("frames")) == 3
-    assert error.get("where")["line"] == 12
+    assert len(error.frames) == 3
+    assert error.where.line == 12
 
 
 def test_the_marks_of_python_3_11_under_a_line_are_not_its_text() -> None:
     marked = TRACEBACK.replace('    rows = table["speed"]\n', '    rows = table["speed"]\n           ~~~~~^^^^^^^^^\n')
-    assert exceptions(marked)[0].get("where")["text"] == 'rows = table["speed"]'
+    assert exceptions(marked)[0].where.text == 'rows = table["speed"]'
 
 
 def test_a_repeated_frame_is_no_end() -> None:
     again = '    main()\n  [Previous line repeated 990 more times]\n  File "/home/anna/train.py", line 12'
     [error] = exceptions(TRACEBACK.replace('    main()\n  File "/home/anna/train.py", line 12', again))
-    assert error.get("type") == "KeyError"
+    assert error.type == "KeyError"
 
 
 FIRST = TRACEBACK.replace("KeyError: 'speed'", "LookupError: no wheel")
@@ -67,8 +68,8 @@ CHAINS = {
 @pytest.mark.parametrize("link", CHAINS.values(), ids=CHAINS)
 def test_a_chain_is_one_error_with_its_reason(link: str) -> None:
     [error] = exceptions(FIRST + link + TRACEBACK)
-    assert error.get("type") == "KeyError"
-    assert error.get("because_of") == [{"type": "LookupError", "message": "no wheel"}]
+    assert error.type == "KeyError"
+    assert error.because_of == (ChainedException(type="LookupError", message="no wheel"),)
     evidence = [item.says for item in answer(FIRST + link + TRACEBACK).findings[0].evidence]
     assert any("LookupError: no wheel" in says for says in evidence)
 
@@ -77,31 +78,31 @@ def test_a_chain_is_one_error_with_its_reason(link: str) -> None:
 def test_a_chain_of_three(link: str) -> None:
     second = TRACEBACK.replace("KeyError: 'speed'", "OSError: no spokes")
     [error] = exceptions(FIRST + link + second + link + TRACEBACK)
-    assert [each["type"] for each in error.get("because_of")] == ["LookupError", "OSError"]
+    assert [each.type for each in error.because_of] == ["LookupError", "OSError"]
 
 
 @pytest.mark.parametrize("link", CHAINS.values(), ids=CHAINS)
 def test_a_chain_that_is_cut_after_its_first_part(link: str) -> None:
     [error] = exceptions(FIRST + link + TRACEBACK[: TRACEBACK.index("KeyError")])
-    assert (error.get("type"), error.get("message")) == ("LookupError", "no wheel")
+    assert (error.type, error.message) == ("LookupError", "no wheel")
 
 
 def test_tensorflow_writes_a_stack_into_the_message() -> None:
     diagnosis = answer(OPEN_EPOCH + IN_USER_CODE)
-    [error] = diagnosis.run.all("exception")
-    assert error.get("type") == "ValueError"
-    assert error.get("message").startswith("in user code:")
-    assert error.get("message").endswith("[?,8], [?,6].")
+    [error] = diagnosis.run.all(Raised)
+    assert error.type == "ValueError"
+    assert error.message.startswith("in user code:")
+    assert error.message.endswith("[?,8], [?,6].")
     finding = diagnosis.findings[0]
     assert finding.rule == "shape-mismatch"
-    assert (finding.where["file"], finding.where["line"]) == ("/home/anna/losses.py", 9)
+    assert (finding.where.file, finding.where.line) == ("/home/anna/losses.py", 9)
 
 
 def test_a_graph_execution_error() -> None:
     diagnosis = answer(OPEN_EPOCH + OUT_OF_GPU_MEMORY)
-    [error] = diagnosis.run.all("exception")
-    assert error.get("type") == "tensorflow.python.framework.errors_impl.ResourceExhaustedError"
-    assert "[Op:__inference_train_function_811]" in error.get("message")
+    [error] = diagnosis.run.all(Raised)
+    assert error.type == "tensorflow.python.framework.errors_impl.ResourceExhaustedError"
+    assert "[Op:__inference_train_function_811]" in error.message
     finding = diagnosis.findings[0]
     assert finding.rule == "gpu-out-of-memory"
     assert "wide/MatMul" in finding.cause
@@ -112,8 +113,8 @@ def test_a_traceback_inside_a_message_is_part_of_it() -> None:
     inner = "".join(f"  {line}\n" for line in TRACEBACK.splitlines())
     log = OUT_OF_GPU_MEMORY.replace("Graph execution error:\n", f"{{{{function_node wide}}}} failed\n{inner}")
     [error] = exceptions(log)
-    assert error.get("type").endswith("ResourceExhaustedError")
-    assert "KeyError: 'speed'" in error.get("message")
+    assert error.type.endswith("ResourceExhaustedError")
+    assert "KeyError: 'speed'" in error.message
 
 
 RULE_LINE = "-" * 75
@@ -143,10 +144,10 @@ def test_notebooks(cell: str) -> None:
         "ValueError: batch_size must be positive\n"
     )
     [error] = exceptions(log)
-    assert (error.get("type"), error.get("message")) == ("ValueError", "batch_size must be positive")
-    assert error.get("where")["line"] == 2
-    assert error.get("where")["text"] == "model.fit(x, y, batch_size=0)"
-    assert [frame["line"] for frame in error.get("frames")] == [2, 1101]
+    assert (error.type, error.message) == ("ValueError", "batch_size must be positive")
+    assert error.where.line == 2
+    assert error.where.text == "model.fit(x, y, batch_size=0)"
+    assert [frame.line for frame in error.frames] == [2, 1101]
     assert cause(log) == "unhandled-exception"
 
 
@@ -169,18 +170,18 @@ TODAYS_NOTEBOOK = (
 def test_a_notebook_of_today_with_a_function_in_a_cell() -> None:
     called = "Cell In[4], line 2, in fit(x, y, batch_size)\n      1 def fit(x, y):\n----> 2     return model.fit(x)\n\n"
     [error] = exceptions(TODAYS_NOTEBOOK.format(called))
-    assert error.get("where") == {"file": "Cell In[4]", "line": 2, "text": "return model.fit(x)"}
+    assert error.where == Place("Cell In[4]", 2, "return model.fit(x)", is_users=True)
 
 
 def test_a_notebook_of_today_with_nothing_but_a_cell() -> None:
     [error] = exceptions(TODAYS_NOTEBOOK.format(""))
-    assert error.get("where") == {"file": "Cell In[4]", "line": 3, "text": "fit(x, y, batch_size=0)"}
+    assert error.where == Place("Cell In[4]", 3, "fit(x, y, batch_size=0)", is_users=True)
 
 
 def test_a_notebook_that_is_cut_has_the_class_from_its_head() -> None:
     head = TODAYS_NOTEBOOK.format("")[:-60]
     [error] = exceptions(head)
-    assert error.get("type") == "ValueError"
+    assert error.type == "ValueError"
 
 
 @pytest.mark.parametrize("left", range(TRACEBACK.index("  File"), len(TRACEBACK), 7))
@@ -189,15 +190,15 @@ def test_one_that_is_cut_anywhere_is_an_error_all_the_same(left: int) -> None:
     errors = exceptions(log)
     assert len(errors) <= 1
     if '", line 31' in log:  # a whole frame
-        assert errors[0].get("type") in (CUT_OFF, "KeyError")
-        assert errors[0].get("where")["file"] == "/home/anna/train.py"
+        assert errors[0].type in (CUT_OFF, "KeyError")
+        assert errors[0].where.file == "/home/anna/train.py"
         assert answer(log).outcome == "crashed"
 
 
 @pytest.mark.parametrize("first", range(0, TRACEBACK.index("KeyError"), 7))
 def test_one_whose_beginning_is_cut_off(first: int) -> None:
     [error] = exceptions(TRACEBACK[first:])
-    assert (error.get("type"), error.get("message")) == ("KeyError", "'speed'")
+    assert (error.type, error.message) == ("KeyError", "'speed'")
 
 
 LAST_LINES = {
@@ -217,7 +218,7 @@ def test_nothing_but_the_last_line(line: str, rule: str | None) -> None:
     assert diagnosis.findings
     if rule is not None:
         assert diagnosis.findings[0].rule == rule
-    assert len(diagnosis.run.all("exception")) == 1
+    assert len(diagnosis.run.all(Raised)) == 1
 
 
 def test_nothing_but_the_last_line_and_no_message() -> None:
@@ -253,7 +254,7 @@ def test_a_metric_called_error_in_a_bar(draw: Callable[..., str], name: str) -> 
     bar = draw(4, 4, f"loss: 0.2500 - {name}: 0.1250", "1s 90ms/step")
     diagnosis = answer(f"Epoch 1/1\n{bar}\n")
     assert (diagnosis.findings, diagnosis.outcome) == ((), "finished")
-    assert diagnosis.run.fits[0].epochs[0].get("metrics") == {"loss": 0.25, name: 0.125}
+    assert diagnosis.run.fits[0].epochs[0].metrics == {"loss": 0.25, name: 0.125}
 
 
 @pytest.mark.parametrize("line", ["TestError: 3.1 %", "TrainError: 0.51, TestError: 0.62", "TestError: 0.4 (best 0.3)"])
@@ -292,7 +293,7 @@ WENT_ON = {
 @pytest.mark.parametrize("log", WENT_ON.values(), ids=WENT_ON)
 def test_a_logged_exception_after_which_training_went_on_is_not_the_cause(log: str) -> None:
     diagnosis = answer(log)
-    assert {error.get("left") for error in diagnosis.run.all("exception")} == {"caught"}
+    assert {error.left for error in diagnosis.run.all(Raised)} == {"caught"}
     assert diagnosis.findings == ()
     assert diagnosis.outcome == "finished"
 
@@ -300,7 +301,7 @@ def test_a_logged_exception_after_which_training_went_on_is_not_the_cause(log: s
 def test_a_logged_exception_and_a_later_one_that_ended_it() -> None:
     last = TRACEBACK.replace("KeyError: 'speed'", "RuntimeError: the wheels came off")
     diagnosis = answer(epochs(1, 3) + LOGGED + epochs(1, 3, first=2) + last)
-    assert [error.get("left") for error in diagnosis.run.all("exception")] == ["caught", "program"]
+    assert [error.left for error in diagnosis.run.all(Raised)] == ["caught", "program"]
     assert "RuntimeError" in diagnosis.findings[0].cause
     assert diagnosis.outcome == "crashed"
 
@@ -308,8 +309,8 @@ def test_a_logged_exception_and_a_later_one_that_ended_it() -> None:
 def test_a_logged_exception_in_a_loop_that_logs_its_steps() -> None:
     steps = [f"INFO:root:step {number}: loss 0.{number}\n" for number in range(1, 9)]
     diagnosis = answer("".join(steps[:4]) + LOGGED + "".join(steps[4:]))
-    [error] = diagnosis.run.all("exception")
-    assert (error.get("message"), error.get("left")) == ("'speed'", "caught")
+    [error] = diagnosis.run.all(Raised)
+    assert (error.message, error.left) == ("'speed'", "caught")
     assert diagnosis.findings == ()
 
 
@@ -374,13 +375,13 @@ def test_a_callback_that_raised() -> None:
     log = OPEN_EPOCH + TRACEBACK.replace("KeyError: 'speed'", frames + "KeyError: 'recall'")
     finding = answer(log).findings[0]
     assert finding.rule == "callback-raised"
-    assert finding.where["line"] == 22
+    assert finding.where.line == 22
 
 
 def test_an_endless_message_is_kept_in_part() -> None:
-    log = "ValueError: in user code:\n" + "".join(f"    line {number}\n" for number in range(5 * MOST_LINES))
+    log = "ValueError: in user code:\n" + "".join(f"    line {number}\n" for number in range(5 * MAX_MESSAGE_LINES))
     [error] = exceptions(log)
-    assert len(error.get("message").splitlines()) <= MOST_LINES + 1
+    assert len(error.message.splitlines()) <= MAX_MESSAGE_LINES + 1
 
 
 NEXT_LINES = [
@@ -399,12 +400,12 @@ NEXT_LINES = [
 @pytest.mark.parametrize("line", NEXT_LINES)
 def test_what_ends_a_message(line: str) -> None:
     [error] = exceptions(f"{TRACEBACK}{line}\n")
-    assert error.get("message") == "'speed'"
+    assert error.message == "'speed'"
 
 
 def test_a_prompt_in_an_environment_ends_a_message() -> None:
     [error] = exceptions(f"{TRACEBACK}(tf) anna@box:~/work$ \n")
-    assert error.get("message") == "'speed'"
+    assert error.message == "'speed'"
 
 
 def test_a_traceback_of_a_thread_beside_a_training_that_finished() -> None:

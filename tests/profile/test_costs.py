@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laststep.profile.costs import Profile, common, length, make_profile, union
-from laststep.profile.trace import Op, Taken, Trace
+from laststep.profile.trace import Allocation, Op, Trace
 from laststep.record.event import Event
 from laststep.reports import profile as pages
 from tests.written import written
@@ -79,9 +79,9 @@ def test_steps_that_end_together_share_their_time():
 def test_memory_is_per_step_and_of_the_allocator_that_gives_most():
     trace = Trace(ORIGIN)
     trace.memory = [
-        Taken(MS, 600, 5000, "net/dense/MatMul", "GPU_0_bfc"),
-        Taken(150 * MS, 600, 7000, "net/dense/MatMul", "GPU_0_bfc"),
-        Taken(2 * MS, 10, 99999, "x", "cpu"),
+        Allocation(MS, 600, 5000, "net/dense/MatMul", "GPU_0_bfc"),
+        Allocation(150 * MS, 600, 7000, "net/dense/MatMul", "GPU_0_bfc"),
+        Allocation(2 * MS, 10, 99999, "x", "cpu"),
     ]
     made = profile(trace, done((11, 0, 100), (12, 100, 200)))
     assert [(cost.layer, cost.amount) for cost in made.layers_memory] == [("dense", 600)]
@@ -110,7 +110,7 @@ def test_steps_that_make_no_sense_are_no_profile(steps):
 
 def test_few_steps_are_said():
     made = profile(Trace(ORIGIN), done((11, 0, 100), wanted=20, because="the program ended"))
-    assert any("1 of the 20 steps: the program ended" in note for note in made.notes)
+    assert any("1 of 20 steps: the program ended" in note for note in made.notes)
 
 
 @given(st.lists(st.integers(0, 1000), min_size=4, max_size=4).filter(any))
@@ -126,7 +126,7 @@ def test_the_page_is_one_screen(width):
     for number in range(40):
         op = f"net/{long}_{number:02}x/Conv2DBackpropFilterAndMore"
         trace.ops.append(Op(number * MS, (2 * number + 2) * MS, op, "Conv2DBackpropFilterAndMore"))
-        trace.memory.append(Taken(number * MS, 10**number, 5, op, "a"))
+        trace.memory.append(Allocation(number * MS, 10**number, 5, op, "a"))
     rows = [[-1, "net"], *([0, f"{long}_{number:02}x"] for number in range(40))]
     made = profile(trace, done((11, 0, 100), layers=rows, wanted=20, because="the program ended"))
     page = pages.page(made, "laststep · 20261116-030112-ab12", "python " + "x" * 200, ".laststep/x/profile", width)

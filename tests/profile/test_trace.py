@@ -137,11 +137,11 @@ def test_a_trace_cut_off_or_changed_anywhere_is_read_or_damaged(tmp_path):
 
 
 def test_more_than_can_be_read_is_cut_and_said(tmp_path, monkeypatch):
-    monkeypatch.setattr(traces, "MOST_SEEN", 4)
+    monkeypatch.setattr(traces, "MAX_READ_EVENTS", 4)
     assert read(made.space(host()), tmp_path).cut
 
 
 def test_too_large_a_file_says_who_opens_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(traces, "MOST_BYTES", 100)
+    monkeypatch.setattr(traces, "MAX_BYTES", 100)
     with pytest.raises(DamagedRun, match="TensorBoard"):
         read(made.space(host()), tmp_path)

@@ -1,4 +1,4 @@
-"""The console: always the newest part of the output, never more than two pieces of it."""
+"""The console: always the newest part of the output, never more than two files of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from laststep.record.console import ConsoleWriter, read_console
 
 from .conftest import Mount
 
-CHUNK = 65536  # the most that the relay reads at once
+CHUNK = 65536  # what the relay reads at once, at most
 SHARED_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
 
 
@@ -76,7 +76,7 @@ def test_a_folder_that_goes_away_never_raises_and_closes_nobody_elses_file(tmp_p
     writer = ConsoleWriter(place / "console")
     shutil.rmtree(place)
     for _ in range(6):
-        writer.write(b"x" * CHUNK)  # the last ones want a new piece and can't have one
+        writer.write(b"x" * CHUNK)  # the last ones need a new file, which cannot be created
     others = [os.open(tmp_path, os.O_RDONLY) for _ in range(8)]
     for _ in range(6):
         writer.write(b"x" * CHUNK)

@@ -143,9 +143,9 @@ def test_a_run_is_found_by_its_unique_beginning() -> None:
         make_run(home, name, 1.0)
     assert find_run("20260101-000000-aaa").name == "20260101-000000-aaaa"
     assert find_run("20260202-000000-cccc").name == "20260202-000000-cccc"  # exact, though another begins so
-    with pytest.raises(NoSuchRun, match="fits 2 runs"):
+    with pytest.raises(NoSuchRun, match="matches 2 runs"):
         find_run("20260101")
-    with pytest.raises(NoSuchRun, match="no run called 1999"):
+    with pytest.raises(NoSuchRun, match="no run 1999"):
         find_run("1999")
 
 

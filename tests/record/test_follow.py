@@ -11,12 +11,12 @@ import pytest
 from laststep.record import steps as module
 from laststep.record.follow import Follower, Live
 from laststep.record.steps import (
-    ASK_AT,
-    BEAT_AT,
+    BEAT_OFFSET,
     CENSUS,
-    HEADER,
+    HEADER_BYTES,
     LEVELS,
-    NOW_AT,
+    NOW_OFFSET,
+    REQUEST_OFFSET,
     SAVE,
     SLOT,
     Beat,
@@ -87,12 +87,12 @@ def test_each_thing_asked_for_adds_to_the_others(writer: StepWriter, tmp_path: P
     writer.mark(1, 1, 1.0)
     writer.beat(BEAT._replace(step=1))
     before = follower.read()
-    assert writer.asked() == 0
+    assert writer.requests() == 0
     assert follower.ask(SAVE)
-    assert writer.asked() == SAVE
+    assert writer.requests() == SAVE
     assert follower.ask(CENSUS)
     assert follower.ask(CENSUS)
-    assert writer.asked() == SAVE | CENSUS
+    assert writer.requests() == SAVE | CENSUS
     assert repr(follower.read()) == repr(before), "asking changes nothing else"
 
 
@@ -105,7 +105,9 @@ def test_asking_writes_its_own_eight_bytes_only(writer: StepWriter, tmp_path: Pa
     before = path.read_bytes()
     Follower(tmp_path).ask(SAVE)
     after = path.read_bytes()
-    assert after[:ASK_AT] + after[ASK_AT + 8 :] == before[:ASK_AT] + before[ASK_AT + 8 :]
+    assert (
+        after[:REQUEST_OFFSET] + after[REQUEST_OFFSET + 8 :] == before[:REQUEST_OFFSET] + before[REQUEST_OFFSET + 8 :]
+    )
     assert len(after) == len(before)
 
 
@@ -121,16 +123,16 @@ def test_marks_and_beats_go_on_while_somebody_asks(writer: StepWriter, tmp_path:
         assert live.beat is not None
         assert live.step is not None
         assert live.now.number == live.beat.step == live.step.number == number
-    assert writer.asked() == SAVE | CENSUS
+    assert writer.requests() == SAVE | CENSUS
 
 
 def test_a_torn_mark_and_a_torn_beat_are_none(writer: StepWriter, tmp_path: Path) -> None:
     writer.mark(1, 4, 99.0)
     writer.beat(BEAT)
     with open(tmp_path / "steps.1", "r+b") as file:
-        file.seek(BEAT_AT)
+        file.seek(BEAT_OFFSET)
         file.write(struct.pack("<Q", 77))
-        file.seek(NOW_AT)
+        file.seek(NOW_OFFSET)
         file.write(struct.pack("<Q", 77))
     assert Follower(tmp_path).read() == Live()
 
@@ -140,7 +142,9 @@ def test_an_unknown_phase_is_none(writer: StepWriter, tmp_path: Path) -> None:
     assert Follower(tmp_path).read().now is None
 
 
-@pytest.mark.parametrize("content", [b"", b"LSTEPS01", b"x" * 8192, b"LSTEPS01".ljust(HEADER, b"\xff"), b"\0" * HEADER])
+@pytest.mark.parametrize(
+    "content", [b"", b"LSTEPS01", b"x" * 8192, b"LSTEPS01".ljust(HEADER_BYTES, b"\xff"), b"\0" * HEADER_BYTES]
+)
 def test_rubbish_is_no_error(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "steps.1").write_bytes(content)
     live = Follower(tmp_path).read()
@@ -164,7 +168,7 @@ def test_links_and_pipes_are_not_followed(tmp_path: Path) -> None:
     (linked / "steps.1").symlink_to(real / "steps.1")
     assert Follower(linked).read() == Live()
     assert Follower(linked).ask(SAVE) is False
-    assert writer.asked() == 0
+    assert writer.requests() == 0
 
 
 def test_the_newest_file_counts_and_never_one_half_compacted(tmp_path: Path) -> None:
@@ -197,38 +201,38 @@ def test_where_mapping_is_not_safe_beats_are_written_with_pwrite(mount: Mount) -
     writer.beat(BEAT)
     assert Follower(place).read().beat == BEAT
     Follower(place).ask(SAVE)
-    assert writer.asked() == SAVE
+    assert writer.requests() == SAVE
 
 
 @pytest.fixture
 def positioned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StepWriter:
-    monkeypatch.setattr(module, "SAFE_TO_MAP", frozenset())
+    monkeypatch.setattr(module, "SAFE_TO_MMAP", frozenset())
     return StepWriter(str(tmp_path / "steps.1"))
 
 
 def test_a_reused_descriptor_is_neither_read_nor_written(positioned: StepWriter, tmp_path: Path) -> None:
     hosts = tmp_path / "hosts-own"
     hosts.write_bytes(b"\xff" * 4096)
-    os.dup2(os.open(hosts, os.O_RDWR), positioned._map._fd)
+    os.dup2(os.open(hosts, os.O_RDWR), positioned._file._fd)
     positioned.beat(BEAT)
-    assert positioned.asked() == 0
+    assert positioned.requests() == 0
     assert hosts.read_bytes() == b"\xff" * 4096
 
 
 def test_a_closed_descriptor_never_raises(positioned: StepWriter) -> None:
-    os.close(positioned._map._fd)
+    os.close(positioned._file._fd)
     positioned.beat(BEAT)
-    assert positioned.asked() == 0
+    assert positioned.requests() == 0
 
 
 def test_a_file_cut_short_under_it_never_raises(positioned: StepWriter, tmp_path: Path) -> None:
     os.truncate(tmp_path / "steps.1", 100)
-    assert positioned.asked() == 0
+    assert positioned.requests() == 0
 
 
 def test_slots_and_header_do_not_overlap() -> None:
-    assert NOW_AT + module.NOW.size <= BEAT_AT
-    assert BEAT_AT + module.BEAT.size <= ASK_AT
-    assert ASK_AT + module.ASK.size <= HEADER
-    assert module.LEVELS_AT.size + len(LEVELS) * module.LEVEL.size <= NOW_AT
+    assert NOW_OFFSET + module.NOW.size <= BEAT_OFFSET
+    assert BEAT_OFFSET + module.BEAT.size <= REQUEST_OFFSET
+    assert REQUEST_OFFSET + module.REQUEST.size <= HEADER_BYTES
+    assert module.PREAMBLE.size + len(LEVELS) * module.LEVEL.size <= NOW_OFFSET
     assert SLOT.size == 64

@@ -12,8 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from laststep.record import journal as journals
-from laststep.record.journal import JournalWriter, read_journal
+from laststep.record.events.process import Raised
+from laststep.record.events.supervisor import RecordingStopped
+from laststep.record.journal import Entry, JournalWriter, read_entries, read_journal
 
+from . import schema
 from .conftest import Mount, fill
 
 SHARED_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -29,13 +32,16 @@ def written(path: Path, count: int) -> bytes:
     path.unlink(missing_ok=True)
     journal = JournalWriter(path, "test", clock=lambda: 1234.5)
     for number in range(count):
-        journal.write("epoch", {"number": number, "note": "é" * (number % 7)})
+        journal.write("exception", {"batch": number, "message": "é" * (number % 7)})
     journal.close()
     return path.read_bytes()
 
 
-def numbers(path: Path) -> list[int]:
-    return [event.get("number") for event in read_journal(path) if event.kind != "recording-stopped"]
+def numbers(path: Path) -> list[int | None]:
+    events = [event for event in read_journal(path) if not isinstance(event, RecordingStopped)]
+    raised = [event for event in events if isinstance(event, Raised)]
+    assert raised == events, "nothing else was written"
+    return [event.batch for event in raised]
 
 
 @SHARED_FOLDER
@@ -45,18 +51,31 @@ def test_what_goes_in_comes_out(tmp_path: Path, events: list[dict[str, Any]]) ->
     path.unlink(missing_ok=True)
     journal = JournalWriter(path, "test", clock=lambda: 12.5)
     for data in events:
-        journal.write("epoch", data)
-    read = list(read_journal(path))  # while it is still open
-    assert [event.raw for event in read] == events
-    assert all((event.time, event.kind, event.source) == (12.5, "epoch", "test") for event in read)
+        journal.write("exception", data)
+    entries = [Entry("exception", 12.5, "test", data) for data in events]
+    assert list(read_entries(path)) == entries  # while it is still open
     journal.close()
-    assert [event.raw for event in read_journal(path)] == events
+    assert list(read_entries(path)) == entries
+
+
+@SHARED_FOLDER
+@given(events=st.lists(schema.written(Raised), max_size=4))
+def test_each_is_read_as_an_event_with_these_fields(tmp_path: Path, events: list[dict[str, Any]]) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.unlink(missing_ok=True)
+    journal = JournalWriter(path, "test", clock=lambda: 12.5)
+    for data in events:
+        journal.write("exception", data)
+    journal.close()
+    read = list(read_journal(path))
+    assert [(type(event), event.time, event.source) for event in read] == [(Raised, 12.5, "test")] * len(events)
+    assert schema.lost(events, schema.encode(read), "exception") == []
 
 
 def test_an_event_is_on_disk_when_write_returns(tmp_path: Path) -> None:
     journal = JournalWriter(tmp_path / "journal.jsonl", "test")
     for number in range(20):
-        journal.write("epoch", {"number": number})
+        journal.write("exception", {"batch": number})
         assert numbers(tmp_path / "journal.jsonl") == list(range(number + 1))
     journal.close()
 
@@ -85,21 +104,21 @@ def test_rubbish_between_lines_costs_no_event(tmp_path: Path, rubbish: bytes, po
 @pytest.mark.parametrize(
     "line",
     [
-        '{"t":1,"kind":"x","data":[1]}',
-        '{"t":"1","kind":"x","data":{}}',
-        '{"kind":"x","data":{}}',
+        '{"t":1,"kind":"exception","data":[1]}',
+        '{"t":"1","kind":"exception","data":{}}',
+        '{"kind":"exception","data":{}}',
         '[{"t":1,"data":{}}]',
         '{"a":' * 100_000,
-        '{"t":1' + "0" * 400 + ',"kind":"x","data":{}}',
-        '{"t":1' + "0" * 5000 + ',"kind":"x","data":{}}',
-        '{"t":1,"kind":"x","data":{"a":' + "[" * 50_000 + "]" * 50_000 + "}}",
+        '{"t":1' + "0" * 400 + ',"kind":"exception","data":{}}',
+        '{"t":1' + "0" * 5000 + ',"kind":"exception","data":{}}',
+        '{"t":1,"kind":"exception","data":{"frames":' + "[" * 50_000 + "]" * 50_000 + "}}",
     ],
     ids=["data-list", "time-text", "no-time", "list", "deep-open", "time-400-digits", "time-5000-digits", "deep"],
 )
 def test_a_foreign_line_is_skipped(tmp_path: Path, line: str) -> None:
     path = tmp_path / "journal.jsonl"
     whole = written(path, 3)
-    path.write_bytes(whole + line.encode() + b"\n" + b'{"t":9,"n":9,"kind":"epoch","data":{"number":3}}\n')
+    path.write_bytes(whole + line.encode() + b"\n" + b'{"t":9,"n":9,"kind":"exception","data":{"batch":3}}\n')
     assert numbers(path) == [0, 1, 2, 3]
 
 
@@ -112,7 +131,7 @@ def test_the_size_is_bounded_for_ever_and_the_first_and_the_newest_stay(
     journal = JournalWriter(path, "test")
     largest = 0
     for number in range(3000):
-        journal.write("epoch", {"number": number, "padding": "x" * (number % 90)})
+        journal.write("exception", {"batch": number, "message": "x" * (number % 90)})
         if number == 40:
             early = path.read_bytes().rstrip(b"\0")
         if number > 200:
@@ -132,7 +151,7 @@ def test_the_size_is_bounded_for_ever_and_the_first_and_the_newest_stay(
 def test_real_limits_hold(tmp_path: Path) -> None:
     journal = JournalWriter(tmp_path / "journal.jsonl", "test")
     for number in range(300):
-        journal.write("epoch", {"number": number, "padding": "x" * 60_000})
+        journal.write("exception", {"batch": number, "message": "x" * 60_000})
     journal.close()
     total = sum(os.path.getsize(piece) for piece in tmp_path.iterdir())
     assert total <= journals.HEAD_BYTES + 2 * journals.TAIL_BYTES
@@ -143,12 +162,12 @@ def test_real_limits_hold(tmp_path: Path) -> None:
 
 def test_one_huge_event_does_not_break_the_bound(tmp_path: Path) -> None:
     journal = JournalWriter(tmp_path / "journal.jsonl", "test")
-    journal.write("epoch", {"number": 0})
+    journal.write("exception", {"batch": 0})
     for number in range(1, 5):
-        journal.write("epoch", {"number": number, "padding": "x" * (6 << 20)})
+        journal.write("exception", {"batch": number, "message": "x" * (6 << 20)})
         total = sum(os.path.getsize(piece) for piece in tmp_path.iterdir())
         assert total <= journals.HEAD_BYTES + 2 * journals.TAIL_BYTES
-    journal.write("epoch", {"number": 5})
+    journal.write("exception", {"batch": 5})
     journal.close()
     read = numbers(tmp_path / "journal.jsonl")
     assert read[0] == 0
@@ -169,9 +188,9 @@ def test_the_file_is_ours_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_closed_descriptor_stops_the_journal_not_the_caller(tmp_path: Path) -> None:
     journal = JournalWriter(tmp_path / "journal.jsonl", "test")
-    journal.write("epoch", {"number": 0})
+    journal.write("exception", {"batch": 0})
     os.close(journal._fd)
-    journal.write("epoch", {"number": 1})
+    journal.write("exception", {"batch": 1})
     assert journal.stopped == "EBADF"
     assert journal.dropped == 1
     journal.close()
@@ -180,12 +199,12 @@ def test_a_closed_descriptor_stops_the_journal_not_the_caller(tmp_path: Path) ->
 
 def test_a_reused_descriptor_keeps_its_new_owners_content(tmp_path: Path) -> None:
     journal = JournalWriter(tmp_path / "journal.jsonl", "test")
-    journal.write("epoch", {"number": 0})
+    journal.write("exception", {"batch": 0})
     hosts = tmp_path / "hosts-own-file"
     hosts.write_bytes(b"precious")
     fd = os.open(hosts, os.O_RDWR)
     os.dup2(fd, journal._fd)
-    journal.write("epoch", {"number": 1})
+    journal.write("exception", {"batch": 1})
     journal.close()
     assert hosts.read_bytes() == b"precious"
     os.fstat(journal._fd)  # and it is still open: it is not ours to close
@@ -229,8 +248,8 @@ def _deep() -> dict[str, Any]:
 def test_data_that_is_no_json_never_raises_and_costs_no_other_event(tmp_path: Path, made: Any) -> None:
     data = made()
     journal = JournalWriter(tmp_path / "journal.jsonl", "test")
-    journal.write("epoch", data)
-    journal.write("epoch", {"number": 1})
+    journal.write("exception", data)
+    journal.write("exception", {"batch": 1})
     journal.close()
     assert 1 in numbers(tmp_path / "journal.jsonl")
 
@@ -239,10 +258,10 @@ def test_the_same_process_starting_anew_keeps_the_first_events(tmp_path: Path) -
     """After an exec the pid, and with it the file, is the same."""
     first = JournalWriter(tmp_path / "recorder.7.jsonl", "recorder")
     for number in range(5):
-        first.write("epoch", {"number": number})
+        first.write("exception", {"batch": number})
     os.close(first._fd)  # as an exec does
     second = JournalWriter(tmp_path / "recorder.7.jsonl", "recorder")
-    second.write("epoch", {"number": 5})
+    second.write("exception", {"batch": 5})
     second.close()
     assert sorted(numbers(tmp_path / "recorder.7.jsonl")) == [0, 1, 2, 3, 4, 5]
 
@@ -251,7 +270,7 @@ def test_a_full_disk_never_raises_and_every_event_is_read_or_counted(mount: Moun
     place = mount("tmpfs", "size=256k")
     journal = JournalWriter(place / "journal.jsonl", "test")
     for number in range(2000):
-        journal.write("epoch", {"number": number, "padding": "x" * 500})
+        journal.write("exception", {"batch": number, "message": "x" * 500})
     assert journal.stopped == "ENOSPC"
     journal.close()
     read = numbers(place / "journal.jsonl")
@@ -264,7 +283,7 @@ def test_a_disk_that_was_full_later_still_takes_what_was_reserved(mount: Mount) 
     journal = JournalWriter(place / "journal.jsonl", "test")
     fill(place)
     for number in range(100):
-        journal.write("exception", {"number": number, "message": "x" * 500})
+        journal.write("exception", {"batch": number, "message": "x" * 500})
     assert journal.stopped is None
     assert numbers(place / "journal.jsonl") == list(range(100))
 
@@ -274,7 +293,7 @@ def test_a_disk_that_is_full_from_the_start_stops_it_without_a_word(mount: Mount
     fill(place)
     journal = JournalWriter(place / "journal.jsonl", "test")
     for number in range(3):
-        journal.write("epoch", {"number": number})
+        journal.write("exception", {"batch": number})
     journal.close()
     assert (journal.stopped, journal.dropped) == ("ENOSPC", 3)
 

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from laststep.record.console import ConsoleWriter
+from laststep.record.events.process import Raised
 from laststep.record.journal import JournalWriter, read_journal
 from laststep.record.redact import environment_worth_keeping, hide_secrets, redact, redact_bytes
 
@@ -100,7 +101,8 @@ def test_in_the_record_and_on_the_kept_console(tmp_path):
     )
     journal.close()
     (event,) = read_journal(tmp_path / "j.jsonl")
-    assert event.get("message") == 'cannot log in: {"password": "…"}'
+    assert isinstance(event, Raised)
+    assert event.message == 'cannot log in: {"password": "…"}'
     console = ConsoleWriter(tmp_path / "console")
     console.write(b"loss: 0.1\npassword=hunter2\n")
     assert (tmp_path / "console").read_text() == "loss: 0.1\npassword=…\n"

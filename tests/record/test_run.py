@@ -16,10 +16,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from laststep.record.claim import CLAIM, start_time
+from laststep.record.events.process import Exiting, Raised, RecorderStart
+from laststep.record.events.supervisor import Launch, ProcessEnd, RecordingStopped
 from laststep.record.folder import CONSOLE, SAMPLES, SUPERVISOR_JOURNAL
 from laststep.record.journal import JournalWriter
 from laststep.record.run import DamagedRun, Run
-from laststep.record.steps import HEADER, MAGIC, SLOT, StepWriter
+from laststep.record.sample import Sample
+from laststep.record.steps import HEADER_BYTES, MAGIC, SLOT, StepWriter
 from laststep.recorder import state
 from laststep.recorder.state import Recorder
 
@@ -47,7 +50,7 @@ def make_run(folder: Path) -> Path:
     supervisor = JournalWriter(folder / SUPERVISOR_JOURNAL, "supervisor")
     supervisor.write("run", {"command": ["python", "train.py"], "host": "elsewhere"}, at=1.0)
     recorder = JournalWriter(folder / "recorder.7.jsonl", "recorder")
-    recorder.write("recorder", {"pid": 7, "started": "12"}, at=2.0)
+    recorder.write("recorder", {"pid": 7}, at=2.0)
     recorder.write("exiting", {"steps": 3}, at=3.0)
     supervisor.write("end", {"code": 0, "signal": None, "seconds": 4.5}, at=4.0)
     for journal in (supervisor, recorder):
@@ -71,9 +74,9 @@ def load_elsewhere(folder: Path) -> str:
 def test_a_run_comes_back_whole(tmp_path: Path) -> None:
     run = Run.load(make_run(tmp_path / "20260101-000000-aaaa"))
     assert run.id == "20260101-000000-aaaa"
-    assert [event.kind for event in run.events] == ["run", "recorder", "exiting", "end"]
+    assert [type(event) for event in run.events] == [Launch, RecorderStart, Exiting, ProcessEnd]
     assert [step.number for step in run.steps] == [1, 2, 3]
-    assert run.samples == [{"t": 2.5, "rss": 10}]
+    assert run.samples == [Sample(time=2.5, rss=10)]
     assert run.console == "Epoch 1/1\n�\n"
     assert (run.command, run.exit_code, run.signal, run.seconds) == (["python", "train.py"], 0, None, 4.5)
     assert (run.alive, run.vanished) == (False, False)
@@ -111,8 +114,9 @@ def test_a_living_process_without_its_supervisor_is_alive(tmp_path: Path) -> Non
 
 def test_a_process_number_used_again_is_not_the_run(tmp_path: Path) -> None:
     journal = JournalWriter(tmp_path / "recorder.1.jsonl", "recorder")
-    journal.write("recorder", {"pid": os.getpid(), "started": "1"})
+    journal.write("recorder", {"pid": os.getpid()})
     journal.close()
+    (tmp_path / CLAIM).write_text(f"{os.getpid()} 1")
     assert not Run.load(tmp_path).alive
 
 
@@ -129,7 +133,7 @@ def test_rubbish_in_any_one_file_costs_at_most_that_file(tmp_path: Path, name: s
 def test_damage_in_the_middle_of_any_file_never_raises(tmp_path: Path, name: str, share: float, content: bytes) -> None:
     folder = make_run(tmp_path / "run")
     (folder / (CONSOLE + ".old")).write_bytes(b"before")
-    whole = (folder / name).read_bytes()[: 3 * HEADER]
+    whole = (folder / name).read_bytes()[: 3 * HEADER_BYTES]
     at = int(share * len(whole))
     (folder / name).write_bytes(whole[:at] + content + whole[at + len(content) :])
     assert Run.load(folder).events
@@ -140,7 +144,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=8,
 )
-FIELDS = ("pid", "started", "host", "id", "epochs", "initial_epoch", "fit", "epoch", "code", "signal", "seconds")
+FIELDS = ("pid", "host", "id", "epochs", "initial_epoch", "fit", "epoch", "code", "signal", "seconds")
 
 
 @SHARED_FOLDER
@@ -158,8 +162,9 @@ def test_well_formed_lines_with_absurd_values_never_raise(tmp_path: Path, kind: 
 
 @pytest.mark.parametrize("pid", ["abc", [], {}, -1, 1e400, 10**300, "9" * 5000])
 def test_an_absurd_process_number_never_raises(tmp_path: Path, pid: Any) -> None:
-    line = {"t": 1.0, "n": 1, "kind": "recorder", "data": {"pid": pid, "started": "5"}}
+    line = {"t": 1.0, "n": 1, "kind": "recorder", "data": {"pid": pid}}
     (tmp_path / "recorder.1.jsonl").write_text(json.dumps(line) + "\n")
+    (tmp_path / CLAIM).write_text(f"{pid} 5")
     assert not Run.load(tmp_path).alive
 
 
@@ -210,7 +215,8 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path, name: str) -> 
     """Otherwise a stranger's folder puts a file of ours into the report that we send back."""
     folder = make_run(tmp_path / "run")
     secret = tmp_path / "ours"
-    secret.write_text('{"t":1,"n":1,"kind":"x","data":{"text":"SECRET"},"text":"SECRET"}\n')
+    event = '"kind":"exception","data":{"message":"SECRET"}'
+    secret.write_text(f'{{"t":1,"n":1,{event},"inside":{{"phase":"SECRET"}}}}\n')  # a sample is one too
     (folder / name).unlink(missing_ok=True)
     (folder / name).symlink_to(secret)
     assert load_elsewhere(folder) == "loaded False"
@@ -227,11 +233,11 @@ def _slots(count: int, number: Callable[[int], int]) -> bytes:
     "content",
     [
         MAGIC,
-        MAGIC.ljust(HEADER, b"\xff"),
-        MAGIC + b"\x40\0\0\0\xff\xff\xff\xff" + b"\xff" * (HEADER - 16) + b"\xff" * 640,
-        MAGIC + b"\0" * (HEADER - 8) + b"\xff" * 640,
-        (MAGIC + b"\x40\0\0\0\x05\0\0\0").ljust(HEADER, b"\0") + _slots(50, lambda n: 2**64 - 1 - n),
-        (MAGIC + b"\x40\0\0\0\x05\0\0\0").ljust(HEADER, b"\0") + _slots(50, lambda n: 5),
+        MAGIC.ljust(HEADER_BYTES, b"\xff"),
+        MAGIC + b"\x40\0\0\0\xff\xff\xff\xff" + b"\xff" * (HEADER_BYTES - 16) + b"\xff" * 640,
+        MAGIC + b"\0" * (HEADER_BYTES - 8) + b"\xff" * 640,
+        (MAGIC + b"\x40\0\0\0\x05\0\0\0").ljust(HEADER_BYTES, b"\0") + _slots(50, lambda n: 2**64 - 1 - n),
+        (MAGIC + b"\x40\0\0\0\x05\0\0\0").ljust(HEADER_BYTES, b"\0") + _slots(50, lambda n: 5),
     ],
     ids=["magic-alone", "header-ff", "levels-ff", "slot-size-0", "huge-numbers", "same-number"],
 )
@@ -252,15 +258,15 @@ def test_on_a_full_disk_training_goes_on_and_the_gap_is_visible(recorder: Record
     recorder.hand_step(0.5)
     fill(Path(recorder.folder))
     for number in range(3000):
-        recorder.event("epoch", number=number, padding="x" * 200)
+        recorder.event("exception", batch=number, message="x" * 200)
         recorder.hand_step(0.5)
     run = Run.load(Path(recorder.folder))
-    written = len(run.all("epoch"))
+    written = len(run.all(Raised))
     assert 100 < written < 3000
     assert len(run.steps) == 3001
-    stopped = run.last("recording-stopped")
+    stopped = run.last(RecordingStopped)
     assert stopped is not None
-    assert (stopped.get("lost"), stopped.get("because")) == (3000 - written, "ENOSPC")
+    assert (stopped.lost, stopped.because) == (3000 - written, "ENOSPC")
 
 
 def test_without_room_for_steps_training_goes_on_and_the_reason_is_an_event(recorder: Recorder) -> None:
@@ -269,20 +275,20 @@ def test_without_room_for_steps_training_goes_on_and_the_reason_is_an_event(reco
     for _ in range(10):
         recorder.hand_step(0.5)
         recorder.mark(1, 5.0)
-    (stopped,) = Run.load(Path(recorder.folder)).all("recording-stopped")
-    assert stopped.get("what") == "steps"
-    assert "No space" in stopped.get("because")
+    (stopped,) = Run.load(Path(recorder.folder)).all(RecordingStopped)
+    assert stopped.what == "steps"
+    assert "No space" in stopped.because
 
 
 def test_events_lost_before_the_first_step_are_visible_too(recorder: Recorder) -> None:
     recorder.event("recorder", pid=1)
     fill(Path(recorder.folder))
     for number in range(2000):
-        recorder.event("epoch", number=number, padding="x" * 200)
+        recorder.event("exception", batch=number, message="x" * 200)
     run = Run.load(Path(recorder.folder))
-    stopped = run.last("recording-stopped")
+    stopped = run.last(RecordingStopped)
     assert stopped is not None
-    assert stopped.get("lost") + len(run.all("epoch")) == 2000
+    assert stopped.lost + len(run.all(Raised)) == 2000
 
 
 def test_laststep_step_never_raises_into_the_users_loop(mount: Mount, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from laststep.record import samples as module
+from laststep.record.sample import HostMemory, Sample
 from laststep.record.samples import SampleWriter, read_samples
 
 from .conftest import Mount
@@ -20,26 +21,28 @@ SHARED_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixt
 
 
 def times(path: Path) -> list[float]:
-    return [sample["t"] for sample in read_samples(path)]
+    return [sample.time for sample in read_samples(path)]
 
 
 def test_a_sample_comes_back_at_once(tmp_path: Path) -> None:
     writer = SampleWriter(tmp_path / "samples.jsonl")
     writer.write({"t": 1.5, "rss": 7, "host": {"total": 3}})
-    assert read_samples(tmp_path / "samples.jsonl") == [{"t": 1.5, "rss": 7, "host": {"total": 3}}]
+    assert read_samples(tmp_path / "samples.jsonl") == [Sample(time=1.5, rss=7, host=HostMemory(total=3))]
 
 
-@pytest.mark.parametrize("count", [module.MOST, module.MOST + 1, 3 * module.MOST + 7, 10 * module.MOST])
+@pytest.mark.parametrize(
+    "count", [module.MAX_SAMPLES, module.MAX_SAMPLES + 1, 3 * module.MAX_SAMPLES + 7, 10 * module.MAX_SAMPLES]
+)
 def test_it_is_bounded_the_first_stays_and_the_newest_are_all_there(tmp_path: Path, count: int) -> None:
     path = tmp_path / "samples.jsonl"
     writer = SampleWriter(path)
     for number in range(count):
         writer.write({"t": number})
     found = times(path)
-    assert len(found) <= module.MOST
+    assert len(found) <= module.MAX_SAMPLES
     assert found == sorted(set(found))
     assert found[0] == 0
-    newest = min(count, module.NEWEST)
+    newest = min(count, module.UNTHINNED_SAMPLES)
     assert found[-newest:] == list(range(count - newest, count))
     assert writer.stopped is None
 
@@ -47,7 +50,7 @@ def test_it_is_bounded_the_first_stays_and_the_newest_are_all_there(tmp_path: Pa
 def test_older_history_gets_coarser_and_has_no_hole(tmp_path: Path) -> None:
     path = tmp_path / "samples.jsonl"
     writer = SampleWriter(path)
-    count = 6 * module.MOST
+    count = 6 * module.MAX_SAMPLES
     for number in range(count):
         writer.write({"t": number})
     found = times(path)
@@ -57,7 +60,7 @@ def test_older_history_gets_coarser_and_has_no_hole(tmp_path: Path) -> None:
 
 
 def test_the_file_is_ours_alone_also_after_thinning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST", 10)
+    monkeypatch.setattr(module, "MAX_SAMPLES", 10)
     old = os.umask(0)
     try:
         writer = SampleWriter(tmp_path / "samples.jsonl")
@@ -104,7 +107,7 @@ def test_a_full_disk_never_raises_and_says_that_it_stopped(mount: Mount) -> None
 
 
 def test_a_disk_full_while_thinning_keeps_what_was_there(mount: Mount, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST", 200)
+    monkeypatch.setattr(module, "MAX_SAMPLES", 200)
     place = mount("tmpfs", "size=64k")
     writer = SampleWriter(place / "samples.jsonl")
     for number in range(400):

@@ -124,7 +124,7 @@ def test_what_cannot_be_about_stalls_is_said_by_name(tmp_path: Path, line: str, 
 
 
 def test_the_example_for_a_time_is_a_time(tmp_path: Path) -> None:
-    with pytest.raises(BadSetting, match="say for example 50"):
+    with pytest.raises(BadSetting, match=r"use e\.g\. 50"):
         read_settings({"stall_after": "soon"}, pyproject(tmp_path, ""))
 
 

@@ -1,4 +1,4 @@
-"""The steps: the newest are always all there, older ones coarser, a torn or foreign slot is told apart."""
+"""The steps: the newest are complete, older ones are thinned out, torn or foreign slots are detected."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from laststep.record import steps as module
-from laststep.record.steps import HEADER, LEVELS, SLOT, StepWriter, compact, filesystem_of, read_steps
+from laststep.record.steps import HEADER_BYTES, LEVELS, SLOT, StepWriter, compact, filesystem_of, read_steps
 
 from .conftest import Mount, fill
 
@@ -59,7 +59,7 @@ def test_the_newest_are_all_there_and_history_gets_coarser(tmp_path: Path) -> No
     sixteenth = [number for number in old if number > last - 16 * 16384]
     assert sixteenth == [number for number in range(last - 16 * 16384 + 1, last - NEWEST + 1) if number % 16 == 0]
     assert [number for number in old if number % 256 == 0][:3] == [256, 512, 768]
-    assert os.path.getsize(tmp_path / "steps.1") == HEADER + sum(slots for _, slots in LEVELS) * SLOT.size
+    assert os.path.getsize(tmp_path / "steps.1") == HEADER_BYTES + sum(slots for _, slots in LEVELS) * SLOT.size
 
 
 def test_values_after_the_ring_went_round_are_the_new_ones(tmp_path: Path) -> None:
@@ -93,10 +93,10 @@ def test_a_slot_torn_at_any_byte_is_skipped_and_costs_no_other(tmp_path: Path, d
     cut = data.draw(st.integers(1, SLOT.size - 1))
     fresh = SLOT.pack(torn + NEWEST, 9.0, 9.0, 9.0, 9.0, 9.0, 9, 9, 9, 0, torn + NEWEST)
     with open(path, "r+b") as file:
-        file.seek(HEADER + torn * SLOT.size)
+        file.seek(HEADER_BYTES + torn * SLOT.size)
         file.write(fresh[:cut])
-        file.seek(HEADER + torn * SLOT.size)
-        complete = file.read(SLOT.size) == fresh  # all that was still to come was there already: zeros
+        file.seek(HEADER_BYTES + torn * SLOT.size)
+        complete = file.read(SLOT.size) == fresh  # the missing bytes were zeros anyway
     others = set(range(1, 41)) - {torn}
     found = {step.number: step for step in read_steps(path).steps}
     assert others <= set(found)
@@ -105,14 +105,14 @@ def test_a_slot_torn_at_any_byte_is_skipped_and_costs_no_other(tmp_path: Path, d
 
 
 @SHARED_FOLDER
-@given(cut=st.integers(0, HEADER + 60 * SLOT.size))
+@given(cut=st.integers(0, HEADER_BYTES + 60 * SLOT.size))
 def test_a_file_cut_at_any_byte_still_reads(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "steps.1"
     path.unlink(missing_ok=True)
     writer = StepWriter(str(path))
     write_range(writer, 1, 40)
     os.truncate(path, cut)
-    whole = max(0, (cut - HEADER) // SLOT.size - 1)  # slot 0 holds step 65,536
+    whole = max(0, (cut - HEADER_BYTES) // SLOT.size - 1)  # slot 0 holds step 65,536
     assert kept(path) == list(range(1, min(whole, 40) + 1))
 
 
@@ -121,7 +121,7 @@ def test_a_file_cut_at_any_byte_still_reads(tmp_path: Path, cut: int) -> None:
 def test_absurd_headers_and_rubbish_are_no_error(tmp_path: Path, head: bytes, body: bytes) -> None:
     path = tmp_path / "steps.1"
     for start in (b"", module.MAGIC, module.MAGIC + struct.pack("<II", SLOT.size, 0xFFFFFFFF)):
-        path.write_bytes((start + head).ljust(HEADER, b"\xff") + body)
+        path.write_bytes((start + head).ljust(HEADER_BYTES, b"\xff") + body)
         record = read_steps(path)
         assert len(record.steps) <= 4
         assert record.now is None or record.now.phase in module.PHASES
@@ -195,7 +195,7 @@ def test_the_file_is_ours_alone_and_the_host_keeps_its_descriptors(tmp_path: Pat
 
 
 def test_without_room_the_constructor_raises_and_leaves_the_disk_as_it_was(small_ext4: Path) -> None:
-    """Less than the steps want: not a byte of what the host has left may be kept."""
+    """Less space than the steps need: no byte that the host has left may be used."""
     before = os.statvfs(small_ext4).f_bavail
     with pytest.raises(OSError, match="No space"):
         StepWriter(str(small_ext4 / "steps.1"))
@@ -225,7 +225,7 @@ def test_where_mapping_is_not_safe_slots_are_written_with_pwrite(mount: Mount) -
 
 @pytest.fixture
 def positioned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StepWriter:
-    monkeypatch.setattr(module, "SAFE_TO_MAP", frozenset())
+    monkeypatch.setattr(module, "SAFE_TO_MMAP", frozenset())
     writer = StepWriter(str(tmp_path / "steps.1"))
     assert not writer.mapped
     return writer
@@ -233,7 +233,7 @@ def positioned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StepWriter:
 
 def test_pwrite_stays_out_of_a_reused_descriptor(positioned: StepWriter, tmp_path: Path) -> None:
     positioned.write(1, 1.0, 0.5)
-    fd = positioned._map._fd
+    fd = positioned._file._fd
     hosts = tmp_path / "hosts-own-file"
     hosts.write_bytes(b"precious")
     os.dup2(os.open(hosts, os.O_RDWR), fd)
@@ -244,7 +244,7 @@ def test_pwrite_stays_out_of_a_reused_descriptor(positioned: StepWriter, tmp_pat
 
 
 def test_pwrite_into_a_closed_descriptor_never_raises(positioned: StepWriter) -> None:
-    os.close(positioned._map._fd)
+    os.close(positioned._file._fd)
     write_range(positioned, 1, 40)
     positioned.mark(1, 40, 1.0)
 

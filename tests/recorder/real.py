@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import laststep
+from laststep.record.events.process import ProbeState
 from laststep.record.folder import find_run
 from laststep.record.run import Run
 
@@ -23,7 +24,7 @@ def say(name, **data):
 
 
 def record(folder: Path, code: str, recorded: bool = True, **env: str) -> tuple[dict[str, Any], Run]:
-    """({name: what was said under it}, the run)."""
+    """({name: the fields printed under that name}, the run)."""
     (folder / "train.py").write_text(SAY + code)
     inside = [sys.executable, "-m", "laststep", "run", "--quiet"] if recorded else []
     ended = subprocess.run(
@@ -31,16 +32,16 @@ def record(folder: Path, code: str, recorded: bool = True, **env: str) -> tuple[
         env={**os.environ, **QUIET, "PYTHONPATH": SRC, **env},
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr[-3000:]
-    said = [json.loads(line) for line in ended.stdout.splitlines() if line.startswith('{"name"')]
+    printed = [json.loads(line) for line in ended.stdout.splitlines() if line.startswith('{"name"')]
     if not recorded:
-        return {line["name"]: line for line in said}, Run(id="bare")
+        return {line["name"]: line for line in printed}, Run(id="bare")
     run = Run.load(find_run(None, str(folder / ".laststep")))
-    failed = [event.raw for event in run.all("probe") if event.get("state") in ("failed", "removed")]
+    failed = [event for event in run.all(ProbeState) if event.state in ("failed", "removed")]
     assert failed == [], f"the guard swallowed something: {failed}"
-    return {line["name"]: line for line in said}, run
+    return {line["name"]: line for line in printed}, run
 
 
 def line_of(code: str, mark: str) -> int:
-    """The number of the line that ends with # <- mark, in the program as it is written."""
+    """The number of the line that ends with # <- mark, in the program as it is run."""
     (number,) = [at for at, line in enumerate((SAY + code).splitlines(), 1) if line.endswith(f"# <- {mark}")]
     return number

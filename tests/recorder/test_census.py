@@ -1,4 +1,4 @@
-"""The census finds what grows under its name, and the line that puts it there; it leaves nothing behind."""
+"""The census finds what grows, by name, and the line that adds to it; it leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from laststep.recorder.census import collect, take_census
-from laststep.recorder.owners import putting_line
+from laststep.recorder.adding_lines import adding_line
+from laststep.recorder.memory_census import collect, take_census
 from laststep.recorder.sizes import size_of
 
 PROGRAM = """
 import collections, functools, json, sys, threading, time
-from laststep.recorder.census import take_census
-from laststep.recorder.owners import putting_line
+from laststep.recorder.memory_census import take_census
+from laststep.recorder.adding_lines import adding_line
 
 top = []
 numbers = [0.0] * 10_000
@@ -80,7 +80,7 @@ ready.wait()
 census = take_census()
 done.set()
 print(json.dumps([[e["name"], e["length"], e["bytes"], e["kind"], e["most"],
-                   (putting_line(e["name"], e["file"]) or {}).get("text")] for e in census["containers"]]))
+                   (adding_line(e["name"], e["file"]) or {}).get("text")] for e in census["containers"]]))
 """
 
 
@@ -129,7 +129,7 @@ def test_lines_are_known_where_python_was_asked_to_note_them(tmp_path: Path) -> 
     path = tmp_path / "train.py"
     path.write_text(
         "import io\n"
-        "from laststep.recorder.census import take_census\n"
+        "from laststep.recorder.memory_census import take_census\n"
         "hidden = io.BytesIO()\n"
         "hidden.write(bytes(5_000_000))\n"
         "line = (take_census()['lines'] or [{}])[0]\n"
@@ -141,7 +141,7 @@ def test_lines_are_known_where_python_was_asked_to_note_them(tmp_path: Path) -> 
 
 
 def test_tuples_that_another_thread_is_building_can_be_finished() -> None:
-    """CPython refuses that (SystemError) when somebody else holds them, as gc.get_objects() would."""
+    """CPython raises SystemError if somebody else holds them, as gc.get_objects() would."""
     errors, stop = [], threading.Event()
 
     def build() -> None:
@@ -162,13 +162,13 @@ def test_tuples_that_another_thread_is_building_can_be_finished() -> None:
 
 GAPS = """
 import gc, threading, time
-from laststep.recorder.census import take_census
+from laststep.recorder.memory_census import take_census
 
 data = [{"a": i, "b": [i]} for i in range(300_000)]
-models = [{str(j): [j] for j in range(50)} for i in range(4_000)]  # enough to walk through
+models = [{str(j): [j] for j in range(50)} for i in range(4_000)]  # enough for a long walk
 for number in range(20_000):
     globals()[f"name{number}"] = [number]
-gc.collect()  # or Python would do so in the middle of it
+gc.collect()  # otherwise Python may do so during the census
 done = threading.Event()
 
 def work():
@@ -187,7 +187,7 @@ print(longest)
 
 
 def test_the_program_goes_on_while_its_objects_are_looked_at(tmp_path: Path) -> None:
-    """The processor time of the census between two turns of the main thread's loop: how long it held the lock."""
+    """CPU time of the census between two iterations of the main thread's loop: how long it held the lock."""
     path = tmp_path / "train.py"
     path.write_text(GAPS)
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True)
@@ -197,9 +197,9 @@ def test_the_program_goes_on_while_its_objects_are_looked_at(tmp_path: Path) -> 
 
 def test_a_large_heap_is_not_collected(monkeypatch: pytest.MonkeyPatch) -> None:
     """gc.collect() cannot be cut into slices, and takes a third of a second for three million objects."""
-    monkeypatch.setattr("laststep.recorder.census.MOST_BLOCKS", sys.getallocatedblocks() // 2)
+    monkeypatch.setattr("laststep.recorder.memory_census.MAX_ALLOCATED_BLOCKS", sys.getallocatedblocks() // 2)
     assert collect() is None
-    monkeypatch.setattr("laststep.recorder.census.MOST_BLOCKS", sys.getallocatedblocks() * 2)
+    monkeypatch.setattr("laststep.recorder.memory_census.MAX_ALLOCATED_BLOCKS", sys.getallocatedblocks() * 2)
     assert collect() is not None
 
 
@@ -234,14 +234,14 @@ def test_nothing_is_kept_afterwards() -> None:
 def test_the_line_that_puts_something_in(tmp_path: Path, source: str, line: int | None) -> None:
     path = tmp_path / f"train{abs(hash(source))}.py"
     path.write_text(textwrap.dedent(source))
-    where = putting_line("losses", str(path))
+    where = adding_line("losses", str(path))
     assert (where["line"] if where else None) == line
 
 
 def test_of_several_keys_the_right_one(tmp_path: Path) -> None:
     path = tmp_path / "train.py"
     path.write_text("for x in y:\n    history['loss'].append(x)\n    history['grads'].append(x)\n")
-    where = putting_line("history['grads']", str(path))
+    where = adding_line("history['grads']", str(path))
     assert where is not None
     assert where["line"] == 3
 

@@ -1,4 +1,4 @@
-"""How long training waits for data: against what a generator really slept, in Keras 3, tf_keras and loops."""
+"""How long training waits for data, compared with how long a generator slept: in Keras 3, tf_keras and loops."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def small_model(**settings):
     model.compile(optimizer="sgd", loss="mse", **settings)
     return model
 def waited():
-    data_wait._read_marks()
+    data_wait._read_traced_waits()
     return state.current.waited
 def measure(name, train):
     global slept
-    train(3)  # traces are over then
+    train(3)  # tracing is done then
     slept, before, began = 0.0, waited(), time.time()
     train(25)
     took = time.time() - began
@@ -81,8 +81,8 @@ say("went on", waiting=Follower(Path(state.current.folder)).read().beat.waiting)
 
 class Between(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
-        time.sleep(0.7)  # no wait for data: the data has come to its end
-        data_wait._read_marks()
+        time.sleep(0.7)  # no wait for data: the data is exhausted
+        data_wait._read_traced_waits()
         self.seen = (state.current.waited, state.current.graph_waiting_since)
 between, model = Between(), small_model()
 before = waited()
@@ -93,7 +93,7 @@ say("between", waited=between.seen[0] - before, slept=slept, waiting=between.see
 LOOP = """
 def loop(count):
     for features, target in dataset(count):
-        time.sleep(0.005)  # what the step itself takes
+        time.sleep(0.005)  # duration of the step itself
 measure("for", loop)
 def taken(count):
     batches = iter(dataset(count))
@@ -141,43 +141,43 @@ def tf_keras(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 @pytest.fixture(params=["keras3", "tf_keras"])
-def told(request: pytest.FixtureRequest) -> dict[str, Any]:
+def printed(request: pytest.FixtureRequest) -> dict[str, Any]:
     said: dict[str, Any] = request.getfixturevalue(request.param)
     return said
 
 
-def is_about(told: dict[str, Any]) -> None:
-    """All that was slept was seen as a wait, and no more than the training took: how near is for a quiet machine."""
-    assert 0.8 * told["slept"] < told["waited"] <= told["took"], told
+def is_about(printed: dict[str, Any]) -> None:
+    """All sleep was counted as waiting, and no more than the training took; closer bounds need an idle machine."""
+    assert 0.8 * printed["slept"] < printed["waited"] <= printed["took"], printed
 
 
 @pytest.mark.parametrize("name", ["fit", "executions", "epochs", "eagerly", "compiled"])
-def test_the_wait_is_what_was_slept(told: dict[str, Any], name: str) -> None:
-    is_about(told[name])
+def test_the_wait_is_what_was_slept(printed: dict[str, Any], name: str) -> None:
+    is_about(printed[name])
 
 
-def test_data_that_is_there_is_not_waited_for(told: dict[str, Any]) -> None:
-    assert told["at once"]["waited"] < 0.5 * told["fit"]["waited"]
-    assert told["arrays"]["waited"] < 0.5 * told["fit"]["waited"]
+def test_data_that_is_there_is_not_waited_for(printed: dict[str, Any]) -> None:
+    assert printed["at once"]["waited"] < 0.5 * printed["fit"]["waited"]
+    assert printed["arrays"]["waited"] < 0.5 * printed["fit"]["waited"]
 
 
 @pytest.mark.parametrize("name", ["fit", "executions", "epochs", "eagerly", "arrays", "compiled", "mirrored"])
-def test_after_the_end_nobody_waits(told: dict[str, Any], name: str) -> None:
-    assert told[name]["in_python"] == 0.0
-    assert told[name]["waiting"] == 0.0
+def test_after_the_end_nobody_waits(printed: dict[str, Any], name: str) -> None:
+    assert printed[name]["in_python"] == 0.0
+    assert printed[name]["waiting"] == 0.0
 
 
-def test_data_that_came_to_its_end_is_not_waited_for_between_epochs(told: dict[str, Any]) -> None:
-    """Keras takes one batch too many to learn that: that wait is never closed in the graph."""
-    between = told["between"]
+def test_data_that_came_to_its_end_is_not_waited_for_between_epochs(printed: dict[str, Any]) -> None:
+    """Keras requests one batch too many to find the end: that wait is never closed in the graph."""
+    between = printed["between"]
     assert between["waiting"] == 0.0
     assert between["waited"] < 1.2 * between["slept"] + 0.4
 
 
-def test_a_wait_that_goes_on_is_told_with_each_beat(told: dict[str, Any]) -> None:
-    assert 1.0 < told["hangs"]["waiting"] < 4.5
-    assert told["hangs"]["step"] <= 1
-    assert told["went on"]["waiting"] == 0.0
+def test_a_wait_that_goes_on_is_reported_with_each_beat(printed: dict[str, Any]) -> None:
+    assert 1.0 < printed["hangs"]["waiting"] < 4.5
+    assert printed["hangs"]["step"] <= 1
+    assert printed["went on"]["waiting"] == 0.0
 
 
 @pytest.mark.parametrize("name", ["for", "next", "optional"])

@@ -1,18 +1,18 @@
-"""Whether targets depend on inputs: a test that must tell a shuffled column from a real one. Without TensorFlow."""
+"""Whether targets depend on inputs: the test must tell shuffled targets from real ones. Without TensorFlow."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from laststep.recorder.numbers.dependence import ENOUGH, FEWEST, Dependence
+from laststep.recorder.numbers.dependence import ENOUGH_ROWS, MIN_ROWS, DependenceTest
 
 
 def asked(x: np.ndarray, y: np.ndarray) -> dict[str, object] | None:
-    dependence = Dependence()
+    dependence = DependenceTest()
     for at in range(0, len(x), 50):
         dependence.add({"x": x[at : at + 50], "y": y[at : at + 50]})
-    return dependence.ask(at_end=True)
+    return dependence.run(at_end=True)
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def linear(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ring(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """No single feature tells; neighbours do."""
+    """No single feature shows it; neighbours do."""
     x = rng.normal(size=(600, 2))
     return x, (np.hypot(*x.T) > 1.2).astype("int32")
 
@@ -55,29 +55,29 @@ def test_targets_that_depend_are_seen_and_shuffled_ones_are_not(make: object, rn
 
 def test_false_alarms_are_as_rare_as_they_should_be(rng: np.random.Generator) -> None:
     found = [asked(rng.normal(size=(150, 5)), rng.integers(0, 2, 150)) for _ in range(40)]
-    assert sum(told["p"] <= 0.02 for told in found if told) <= 4
+    assert sum(result["p"] <= 0.02 for result in found if result) <= 4
 
 
 def test_inputs_that_are_all_the_same(rng: np.random.Generator) -> None:
     x = np.zeros((300, 8))
     x[:, 0] = np.arange(300) * 0.0
-    told = asked(x + np.eye(300, 8) * 0, rng.integers(0, 2, 300))
-    assert told is None or told["p"] == 1.0
+    result = asked(x + np.eye(300, 8) * 0, rng.integers(0, 2, 300))
+    assert result is None or result["p"] == 1.0
 
 
 def test_the_same_row_again_and_again_is_one_row(rng: np.random.Generator) -> None:
     x, y = rng.normal(size=(60, 4)), rng.integers(0, 2, 60)
-    assert asked(np.tile(x, (5, 1)), np.tile(y, 5)) is None, f"fewer than {FEWEST} different ones"
+    assert asked(np.tile(x, (5, 1)), np.tile(y, 5)) is None, f"fewer than {MIN_ROWS} different ones"
 
 
 def test_asked_once_when_there_are_enough(rng: np.random.Generator) -> None:
-    dependence = Dependence()
-    x, y = rng.normal(size=(ENOUGH, 3)), rng.integers(0, 2, ENOUGH)
+    dependence = DependenceTest()
+    x, y = rng.normal(size=(ENOUGH_ROWS, 3)), rng.integers(0, 2, ENOUGH_ROWS)
     dependence.add({"x": x[:-1], "y": y[:-1]})
-    assert dependence.ask() is None
+    assert dependence.run() is None
     dependence.add({"x": x[-1:], "y": y[-1:]})
-    assert dependence.ask() is not None
-    assert dependence.ask(at_end=True) is None
+    assert dependence.run() is not None
+    assert dependence.run(at_end=True) is None
 
 
 @pytest.mark.parametrize("y", [np.zeros((50, 3, 3)), np.random.default_rng(1).random((50, 4))])

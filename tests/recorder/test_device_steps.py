@@ -1,7 +1,7 @@
-"""A step on an accelerator: the host waits for none of its values. A second logical CPU stands in for the card.
+"""A step on an accelerator: the host waits for none of its values. A second logical CPU stands in for the GPU.
 
-TensorFlow places, splits and runs a step on CPU:1 as it does one on GPU:0: what lies on CPU:0 is another device's, and
-what crosses is sent. What that costs on a real card, bench/gpu.py measures.
+TensorFlow places, splits and runs a step on CPU:1 as on GPU:0: tensors on CPU:0 are on another device and have to be
+sent. bench/gpu.py measures the cost on a real GPU.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from laststep.record.events.numbers import BadNumber, BadValues, Gradients, Numbers
 from tests.recorder.real import record
 
 pytestmark = pytest.mark.slow
@@ -27,7 +28,7 @@ HOST = "CPU:0"
 BRANCHES = {"If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile", "Switch", "Merge", "LoopCond"}
 
 def waits(graph):
-    # Operations of ours that need a value of the device on the host: what branches, and what is put on the host.
+    # Our operations that need a value of the device on the host: branches, and operations placed on the host.
     held = {symbol.name: eager for eager, symbol in graph.captures}
     def on_host(tensor):
         if tensor.name in held:
@@ -42,15 +43,15 @@ def waits(graph):
 
 graphs = []
 def remember_graphs(kind):
-    lay = kind.__init__
+    original = kind.__init__
     def remembered(self, step):
-        lay(self, step)
+        original(self, step)
         graphs.append(tf.compat.v1.get_default_graph())
     kind.__init__ = remembered
 
-def tell(name):
+def report(name):
     numerics = sys.modules["laststep.recorder.probes.numerics"]
-    with numerics.reader.lock:  # as our thread does, by and by
+    with numerics.reader.lock:  # as our thread does from time to time
         numerics.reader.read()
     found = [waits(graph) for graph in graphs]
     say(name, waits=[op for one in found for op in one[0]], ours=[one[1] for one in found],
@@ -77,10 +78,10 @@ def loop(step, name):
     with tf.device("CPU:1"):
         for xb, yb in tf.data.Dataset.from_tensor_slices((x, y)).batch(32):
             loss = step(xb, yb)
-    tell(name)
+    report(name)
     return float(loss)
 loop(step, "loop")
-# XLA compiles a function that calls one which has a sentinel already
+# XLA compiles a function that calls another one, which already has a sentinel
 compiled = tf.function(lambda xb, yb: step(xb, yb), jit_compile=True)
 assert loop(compiled, "compiled") < 1
 assert loop(step, "after") < 1
@@ -91,7 +92,7 @@ def fit(name, x=x, y=y, layers=(), epochs=1, **settings):
         model = keras.Sequential([*layers, keras.layers.Dense(16, activation="relu"), keras.layers.Dense(1)], name=name)
         model.compile(settings.pop("optimizer", "adam"), "mse", **settings)
         model.fit(x, y, verbose=0, epochs=epochs)
-    tell(name)
+    report(name)
 
 fit("plain", epochs=10)
 fit("jit", jit_compile=True, epochs=10)
@@ -103,13 +104,13 @@ fit("sparse", rng.integers(0, 50, (640, 6)), y[:640], [keras.layers.Embedding(50
 """
 OLD = """
 from laststep.recorder.numbers import device_sentinel, sentinel
-device_sentinel.is_on_host = lambda device: True  # the branch on the device's own values, as it once was laid
+device_sentinel.is_on_host = lambda device: True  # a branch on the device's own values, as in an earlier version
 remember_graphs(sentinel.Sentinel)
 with tf.device("CPU:1"):
     model = keras.Sequential([keras.layers.Dense(1)])
     model.compile("sgd", "mse")
     model.fit(x, y, verbose=0)
-tell("old")
+report("old")
 """
 BAD = """
 x[32 * 60 + 5, 3] = np.nan
@@ -136,14 +137,14 @@ say("digests", plain=digest(), jit=digest(jit_compile=True), executions=digest(s
 
 
 FETCHED = """
-from laststep.recorder.probes.data_wait import _marks
+from laststep.recorder.probes.data_wait import _traced_waits
 def marks(data):
-    before = len(_marks)
+    before = len(_traced_waits)
     with tf.device("CPU:1"):
         model = keras.Sequential([keras.layers.Dense(1)])
         model.compile("sgd", "mse")
         model.fit(data, verbose=0)
-    return len(_marks) - before
+    return len(_traced_waits) - before
 data = tf.data.Dataset.from_tensor_slices((x, y)).batch(32)
 say("marks", host=marks(data), device=marks(data.apply(tf.data.experimental.prefetch_to_device("/cpu:1"))))
 """
@@ -157,7 +158,7 @@ def kinds(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Any
 @pytest.mark.parametrize("name", ["plain", "jit", "executions", "mixed", "sparse", "loop", "compiled"])
 def test_nothing_of_ours_waits_for_the_device(kinds: tuple[dict[str, Any], Any], name: str) -> None:
     said, _ = kinds
-    assert said[name]["ours"], "no sentinel was laid"
+    assert said[name]["ours"], "no sentinel was inserted"
     assert all(said[name]["ours"])
     assert said[name]["waits"] == []
 
@@ -175,22 +176,20 @@ def test_a_branch_on_the_devices_own_values_would_be_found(tmp_path: Path) -> No
 
 def test_numbers_are_measured_there_all_the_same(kinds: tuple[dict[str, Any], Any]) -> None:
     _, run = kinds
-    names = {event.get("site"): event.get("model", {}).get("name") for event in run.all("gradients")}
-    measured = {names[event.get("site")] for event in run.all("numbers")}
+    names = {event.site: event.model.name for event in run.all(Gradients)}
+    measured = {names[event.site] for event in run.all(Numbers)}
     assert {"plain", "jit", "mixed", "sparse"} <= measured
-    assert run.all("bad-number") == []
+    assert run.all(BadNumber) == []
 
 
 def test_the_first_bad_step_is_known_and_under_xla_its_batch(tmp_path: Path) -> None:
     _, run = record(tmp_path, TWO_DEVICES + BAD)
-    names = {event.get("site"): event.get("model", {}).get("name") for event in run.all("gradients")}
-    found = {names[event.get("site")]: event for event in run.all("bad-number")}
-    assert found["plain"].get("step") == 61
-    assert found["jit"].get("step") == 100 + 61
-    assert found["jit"].get("inputs")["x"] == {
-        **{"nan": 1, "inf": 0, "of": 256, "samples": [5], "features": [3], "shape": [32, 8]}
-    }
-    assert found["plain"].get("inputs") == {}, "not kept there: nothing is said about it"
+    names = {event.site: event.model.name for event in run.all(Gradients)}
+    found = {names[event.site]: event for event in run.all(BadNumber)}
+    assert found["plain"].step == 61
+    assert found["jit"].step == 100 + 61
+    assert found["jit"].inputs["x"] == BadValues(nan=1, inf=0, of=256, samples=(5,), features=(3,), shape=(32, 8))
+    assert found["plain"].inputs == {}, "the batch is not kept there"
 
 
 def test_a_batch_that_lies_on_the_device_already_is_not_waited_for(tmp_path: Path) -> None:

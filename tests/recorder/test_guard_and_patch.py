@@ -1,4 +1,4 @@
-"""Our own errors stop in the guard; patches are put back exactly, newest first, only if still ours."""
+"""Errors of our own stop in the guard; patches are restored exactly, newest first, only if still ours."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def test_guard_never_swallows_what_is_for_the_host(kind: type[BaseException]) ->
 
 
 def test_three_failures_and_the_probe_is_given_up() -> None:
-    told = []
-    guards.on_failure(lambda probe, error, given_up: told.append((probe, given_up)))
+    reported = []
+    guards.on_failure(lambda probe, error, is_removed: reported.append((probe, is_removed)))
     for _ in range(5):
         guard("p", boom)
-    assert told == [("p", False), ("p", False), ("p", True)]
+    assert reported == [("p", False), ("p", False), ("p", True)]
     assert guard("other", lambda: 7) == 7
 
 
@@ -82,7 +82,7 @@ def test_the_hosts_exception_passes_untouched_and_without_a_frame_of_ours() -> N
     with pytest.raises(ValueError, match="negative") as caught:
         module.call(-1)
     files = [frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)]
-    if sys.version_info >= (3, 11):  # before, a bare raise brings our one line back
+    if sys.version_info >= (3, 11):  # before, a bare raise adds our line again
         assert patch.__file__ not in files
     assert caught.value.__context__ is None
 

@@ -1,4 +1,4 @@
-"""The heartbeat: with the first mark and never before, over at the end, none in a forked child. No framework."""
+"""The heartbeat: starts with the first mark, ends with the program, none in a forked child. Without a framework."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ import sys
 from pathlib import Path
 
 import laststep
+from laststep.record.events.process import ProbeState
 from laststep.record.folder import find_run
 from laststep.record.follow import Follower, Live
 from laststep.record.run import Run
 
 SRC = str(Path(laststep.__file__).parents[1])
-TOLD = """
+HEADER = """
 import os, sys, threading, time
 import laststep
 from laststep.recorder import heartbeat, state
 def threads():
-    assert threading.active_count() == 1  # programs count theirs, and wait for all of them
+    assert threading.active_count() == 1  # programs count their threads, and wait for all of them
     time.sleep(0.2)  # it may not have begun to run yet
     frames = sys._current_frames().values()
     return sorted("laststep-beat" for f in frames if "_run" == f.f_code.co_name and "heartbeat" in f.f_code.co_filename)
@@ -26,14 +27,14 @@ def threads():
 
 
 def record(folder: Path, code: str) -> tuple[subprocess.CompletedProcess[str], Run, Live]:
-    (folder / "train.py").write_text(TOLD + code)
+    (folder / "train.py").write_text(HEADER + code)
     ended = subprocess.run(
         [sys.executable, "-m", "laststep", "run", "--quiet", sys.executable, "train.py"],
         capture_output=True, text=True, cwd=folder, timeout=60, env={**os.environ, "PYTHONPATH": SRC},
     )  # fmt: skip
     home = find_run(None, str(folder / ".laststep"))
     run = Run.load(home)
-    failed = [event.raw for event in run.all("probe") if event.get("state") in ("failed", "removed")]
+    failed = [event for event in run.all(ProbeState) if event.state in ("failed", "removed")]
     assert failed == [], "the guard swallowed something"
     return ended, run, Follower(home).read()
 
@@ -136,7 +137,7 @@ print("parent", threads())
 
 def test_an_action_that_fails_does_not_stop_it(tmp_path: Path) -> None:
     code = (
-        TOLD
+        HEADER
         + """
 state.current.at_beat.append(lambda: 1 / 0)
 laststep.step()
@@ -152,13 +153,14 @@ print(threads())
     home = find_run(None, str(tmp_path / ".laststep"))
     assert ended.stdout == "['laststep-beat']\n"
     assert Follower(home).read().beat is not None
-    (failed, *_) = [event for event in Run.load(home).all("probe") if event.get("name") == "__main__"]
-    assert "ZeroDivisionError" in failed.get("because")
+    (failed, *_) = [event for event in Run.load(home).all(ProbeState) if event.name == "__main__"]
+    assert "ZeroDivisionError" in failed.because
 
 
 def test_an_action_that_fails_for_ever_does_not_stop_the_beat(tmp_path: Path) -> None:
     code = (
-        TOLD + "heartbeat.EVERY = 0.1\nstate.current.at_beat.append(lambda: 1 / 0)\nlaststep.step()\ntime.sleep(1.5)\n"
+        HEADER + "heartbeat.BEAT_SECONDS = 0.1\n"
+        "state.current.at_beat.append(lambda: 1 / 0)\nlaststep.step()\ntime.sleep(1.5)\n"
     )
     (tmp_path / "train.py").write_text(code)
     subprocess.run(

@@ -1,4 +1,4 @@
-"""What the probes see in programs without a framework, and that every hook is chained."""
+"""What the probes record in programs without a framework, and that every hook is chained."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from laststep.record.events.process import ExitCall, ProbeState, Raised, WarningShown
 from laststep.record.folder import find_run
 from laststep.record.run import Run
 
@@ -25,14 +26,14 @@ def record(folder: Path, code: str) -> tuple[subprocess.CompletedProcess[str], R
         timeout=60,
     )
     run = Run.load(find_run(None, str(folder / ".laststep")))
-    failed = [event.raw for event in run.all("probe") if event.get("state") in ("failed", "removed")]
+    failed = [event for event in run.all(ProbeState) if event.state in ("failed", "removed")]
     assert failed == [], "the guard swallowed something"
     return ended, run
 
 
 def answer(folder: Path) -> Any:
-    said = subprocess.check_output([sys.executable, "-m", "laststep", "why", "--json"], cwd=folder, text=True)
-    return json.loads(said)
+    output = subprocess.check_output([sys.executable, "-m", "laststep", "why", "--json"], cwd=folder, text=True)
+    return json.loads(output)
 
 
 def test_a_hook_of_the_user_still_gets_the_exception(tmp_path: Path) -> None:
@@ -45,7 +46,8 @@ def test_a_hook_of_the_user_still_gets_the_exception(tmp_path: Path) -> None:
     )
     assert (ended.stdout, ended.returncode) == ("mine KeyError 5\n", 1)
     assert run.uncaught is not None
-    assert run.uncaught.get("where")["line"] == 5
+    assert run.uncaught.where is not None
+    assert run.uncaught.where.line == 5
 
 
 def test_default_traceback_is_unchanged(tmp_path: Path) -> None:
@@ -54,7 +56,8 @@ def test_default_traceback_is_unchanged(tmp_path: Path) -> None:
     bare = subprocess.run([sys.executable, "train.py"], capture_output=True, text=True, cwd=tmp_path)
     assert ended.stderr == bare.stderr
     assert run.uncaught is not None
-    assert (run.uncaught.get("where")["line"], run.uncaught.get("where")["function"]) == (2, "f")
+    assert run.uncaught.where is not None
+    assert (run.uncaught.where.line, run.uncaught.where.function) == (2, "f")
 
 
 def test_an_exception_in_a_thread_is_seen_and_printed(tmp_path: Path) -> None:
@@ -66,8 +69,9 @@ def test_an_exception_in_a_thread_is_seen_and_printed(tmp_path: Path) -> None:
     )
     assert "in a thread" in ended.stderr
     assert ended.returncode == 0
-    [event] = [event for event in run.all("exception") if event.get("left") == "thread"]
-    assert (event.get("thread"), event.get("where")["line"]) == ("loader", 3)
+    [event] = [event for event in run.all(Raised) if event.left == "thread"]
+    assert event.where is not None
+    assert (event.thread, event.where.line) == ("loader", 3)
 
 
 @pytest.mark.parametrize(
@@ -77,9 +81,10 @@ def test_an_exception_in_a_thread_is_seen_and_printed(tmp_path: Path) -> None:
 def test_the_line_that_left_is_named(tmp_path: Path, leave: str, how: str) -> None:
     ended, run = record(tmp_path, f"import os, sys\ndef stop():\n    {leave}\nstop()\n")
     assert ended.returncode == 4
-    call = run.last("exit-call")
+    call = run.last(ExitCall)
     assert call is not None
-    assert (call.get("how"), call.get("status"), call.get("where")["line"]) == (how, 4, 3)
+    assert call.where is not None
+    assert (call.how, call.status, call.where.line) == (how, 4, 3)
     assert answer(tmp_path)["findings"][0]["rule"] == "script-exited"
 
 
@@ -107,7 +112,7 @@ def test_warnings_are_kept_and_shown_as_before(tmp_path: Path) -> None:
     ended, run = record(tmp_path, code)
     bare = subprocess.run([sys.executable, "train.py"], capture_output=True, text=True, cwd=tmp_path)
     assert (ended.stdout, ended.stderr) == (bare.stdout, bare.stderr)
-    assert [event.get("message") for event in run.all("warning")] == ["careful"]
+    assert [event.message for event in run.all(WarningShown)] == ["careful"]
 
 
 def test_an_own_faulthandler_keeps_its_place(tmp_path: Path) -> None:
@@ -135,7 +140,7 @@ def test_secrets_of_the_environment_are_not_stored(tmp_path: Path, monkeypatch: 
     assert b"TF_NUM_INTRAOP_THREADS" in content
 
 
-def test_a_version_that_is_not_known_is_a_word_not_a_crash(tmp_path: Path) -> None:
+def test_an_unknown_version_is_reported_and_no_crash(tmp_path: Path) -> None:
     package = tmp_path / "keras" / "src" / "callbacks"
     package.mkdir(parents=True)
     for folder in (package, package.parent, package.parent.parent):
@@ -143,9 +148,9 @@ def test_a_version_that_is_not_known_is_a_word_not_a_crash(tmp_path: Path) -> No
     (package / "callback_list.py").write_text("# a Keras without CallbackList\n")
     ended, run = record(tmp_path, "import keras.src.callbacks.callback_list\nprint('fine')\n")
     assert (ended.stdout, ended.stderr, ended.returncode) == ("fine\n", "", 0)
-    [probe] = run.all("probe")
-    assert (probe.get("name"), probe.get("state")) == ("keras_fit", "unsupported")
-    assert "CallbackList" in probe.get("because")
+    [probe] = run.all(ProbeState)
+    assert (probe.name, probe.state) == ("keras_fit", "unsupported")
+    assert "CallbackList" in probe.because
 
 
 def test_numbers_in_loops_without_a_framework(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Keras's own callback and trainer tests, as they ship in its wheel, end alike with and without laststep."""
+"""Keras's own callback and trainer tests, as shipped in its wheel, have the same results with and without laststep."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-# What the wheel leaves out of Keras's repository: its conftest, and JAX, of which one test module imports the name.
+# Missing in the wheel: Keras's conftest, and JAX, which one test module imports.
 CONFTEST = """
 import keras, pytest
 
@@ -24,7 +24,7 @@ def pytest_configure(config):
         config.addinivalue_line("markers", name)
 """
 JAX = "class monitoring:\n    record_scalar = staticmethod(lambda *args, **kwargs: None)\n"
-# orbax, tensorboard's plugins and JAX data are not installed here: those tests fail alike, and cost minutes.
+# orbax, tensorboard's plugins and JAX data are not installed: those tests fail either way, and take minutes.
 LEFT_OUT = "not orbax and not TestTensorBoardCallback and not jax"
 
 

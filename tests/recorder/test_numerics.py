@@ -1,13 +1,13 @@
-"""The numbers of a step: the first bad one caught in the act, in every way to train. Real programs."""
+"""The numbers of a step: the first bad one is caught as it happens, in every kind of training. Real programs."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
+from laststep.record.events.numbers import BadNumber, BadValues, Gradients, Numbers, StaleValue
 from laststep.record.run import Run
 from tests.recorder.real import line_of, record
 
@@ -51,7 +51,7 @@ import tf_keras
 x = np.random.default_rng(3).random((320, 8), dtype="float32")
 x[230, 5] = np.inf
 model = tf_keras.Sequential([tf_keras.layers.Dense(16, activation="tanh"), tf_keras.layers.Dense(1)], name="old")
-optimizer = tf_keras.optimizers.legacy.SGD(0.01)  # makes its count of steps while the first one is traced
+optimizer = tf_keras.optimizers.legacy.SGD(0.01)  # creates its step counter while the first step is traced
 
 @tf.function
 def step(xb):
@@ -86,7 +86,7 @@ import tensorflow as tf
 import keras
 rng = np.random.default_rng(3)
 
-# half precision: the first scale is too high on purpose, and steps are left out until it fits
+# half precision: the first loss scale is too high on purpose, and steps are skipped until it fits
 keras.mixed_precision.set_global_policy("mixed_float16")
 x = rng.random((256, 8), dtype="float32")
 model = keras.Sequential([keras.layers.Dense(16, activation="relu"), keras.layers.Dense(1, dtype="float32")])
@@ -95,14 +95,14 @@ model.compile(scaled, "mse")
 model.fit(x, x.sum(axis=1), epochs=2, verbose=0)
 keras.mixed_precision.set_global_policy("float32")
 
-# words, whose gradients are sparse
+# an embedding, with sparse gradients
 words = keras.Sequential([keras.layers.Embedding(1000, 8), keras.layers.GlobalAveragePooling1D(),
                           keras.layers.Dense(1, activation="sigmoid")])
 words.compile("adam", "binary_crossentropy")
 tokens = rng.integers(0, 1000, (256, 12))
 words.fit(tokens, (tokens < 500).mean(axis=1) > 0.5, verbose=0)
 
-# a gradient penalty: a gradient by an input inside another one
+# a gradient penalty: the gradient with respect to an input, inside another gradient
 critic = keras.Sequential([keras.Input((8,)), keras.layers.Dense(16, activation="tanh"), keras.layers.Dense(1)])
 adam = keras.optimizers.Adam()
 @tf.function
@@ -130,15 +130,15 @@ x[32 * 1500] = np.inf
 class Save(keras.callbacks.Callback):
     def on_train_batch_begin(self, batch, logs=None):
         if batch == 1500:
-            say("before", held=[room.look().size for room in reader.sites[-1][1].weights])
+            say("before", held=[variable.host_read().size for variable in reader.sites[-1][1].weights])
             np.savez("before.npz", *self.model.get_weights())
 model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(16, activation="tanh"), keras.layers.Dense(1)])
 model.compile("adam", "mse", jit_compile=False)
 model.fit(x, y, shuffle=False, verbose=0, callbacks=[Save()])
 time.sleep(0.6)
 sentinel = reader.sites[-1][1]
-say("after", held=[room.look().size for room in sentinel.weights], out=sentinel.out.look().tolist()[0])
-sentinel.leave()  # as when the model is gone; a step that still runs must not mind
+say("after", held=[v.host_read().size for v in sentinel.weights], out=sentinel.out.host_read().tolist()[0])
+sentinel.detach()  # as if the model were gone; a step that still runs must not be affected
 model.fit(x[:64], y[:64], verbose=0)
 """
 INSIDE_XLA = """
@@ -220,56 +220,55 @@ say("done")
 """
 
 
-def bad(run: Run) -> dict[str, dict[str, Any]]:
-    """The bad numbers, by the name of the model."""
-    models = {event.get("site"): event.get("model", {}).get("name") for event in run.all("gradients")}
-    return {str(models[event.get("site")]): dict(event.raw) for event in run.all("bad-number")}
+def bad(run: Run) -> dict[str, BadNumber]:
+    """The first bad step of each model, by its name."""
+    models = {event.site: event.model.name for event in run.all(Gradients)}
+    return {models[event.site]: event for event in run.all(BadNumber)}
 
 
 def test_every_kind_of_loop_catches_the_batch_in_the_act(tmp_path: Path) -> None:
     _, run = record(tmp_path, LOOPS)
     found = bad(run)
     assert set(found) == {"graph", "object", "xla", "eager"}
-    for name, told in found.items():
-        (given,) = (value for key, value in told["inputs"].items() if key.startswith("x/"))
-        assert (given["inf"], given["samples"], given["features"]) == (1, [6], [5]), name
-    # Counted by each optimizer, from the loop's own first step on; the recorder counts all loops' steps together.
-    assert [told["step"] for told in found.values()] == [8, 18, 28, 38]
+    for name, event in found.items():
+        (values,) = (values for role, values in event.inputs.items() if role.startswith("x/"))
+        assert (values.inf, values.samples, values.features) == (1, (6,), (5,)), name
+    # Counted by each optimizer, from the first step of its loop; the recorder counts the steps of all loops together.
+    assert [event.step for event in found.values()] == [8, 18, 28, 38]
 
 
 def test_an_optimizer_that_makes_its_count_inside_the_trace(tmp_path: Path) -> None:
     _, run = record(tmp_path, OLD_OPTIMIZER)
-    assert bad(run)["old"]["step"] == 8
+    assert bad(run)["old"].step == 8
 
 
 def test_a_nan_that_a_fused_relu_swallows_is_seen_and_found_in_the_data(tmp_path: Path) -> None:
     _, run = record(tmp_path, FIT.format(first=""))
-    (event,) = run.all("bad-number")
-    assert (event.get("step"), event.get("inputs")["x"]["samples"]) == (8, [6])
-    assert event.get("data")["x"] == {
-        "nan": 1, "inf": 0, "of": 2560, "samples": [230], "features": [5], "shape": [320, 8]
-    }  # fmt: skip
+    (event,) = run.all(BadNumber)
+    assert (event.step, event.inputs["x"].samples) == (8, (6,))
+    assert event.data["x"] == BadValues(nan=1, inf=0, of=2560, samples=(230,), features=(5,), shape=(320, 8))
     assert run.folder is not None
     with np.load(run.folder / "kept.npz", allow_pickle=False) as kept:
         assert np.isnan(kept["batch/x"][6, 5])
         assert all(np.isfinite(kept[name]).all() for name in kept if name.startswith("weights/"))
         assert len([name for name in kept if name.startswith("weights/")]) == 4
-    looked_at = run.all("numbers")[0].get("site")
-    site = next(event for event in run.all("gradients") if event.get("site") == looked_at)
-    assert site.get("losses")[0] | {"made_by": "Softmax", "from_logits": None} == site.get("losses")[0]
-    last = site.get("model")["layers"][-1]
-    assert (last["activation"], last["where"]["line"]) == ("softmax", line_of(FIT.format(first=""), "last"))
+    measured = run.all(Numbers)[0].site
+    site = next(event for event in run.all(Gradients) if event.site == measured)
+    assert (site.losses[0].made_by, site.losses[0].from_logits) == ("Softmax", None)
+    last = site.model.layers[-1]
+    assert last.where is not None
+    assert (last.activation, last.where.line) == ("softmax", line_of(FIT.format(first=""), "last"))
 
 
 def test_the_weights_that_the_bad_step_started_from_are_kept_and_none_before(tmp_path: Path) -> None:
     said, run = record(tmp_path, EXACT)
-    (event,) = run.all("bad-number")
-    assert (event.get("step"), event.get("weights_of")) == (1501, 1500)
+    (event,) = run.all(BadNumber)
+    assert (event.step, event.weights_of) == (1501, 1500)
     assert run.folder is not None
     with np.load(run.folder / "kept.npz", allow_pickle=False) as kept, np.load(tmp_path / "before.npz") as before:
         weights = [kept[name] for name in kept if name.startswith("weights/")]
         assert [weight.tobytes() for weight in weights] == [before[name].tobytes() for name in before]
-    # Memory is taken only from the bad step until it is written down.
+    # Memory is used only between the bad step and its recording.
     assert said["before"]["held"] == said["after"]["held"] == [0, 0, 0, 0]
     assert said["after"]["out"] == 1.0
 
@@ -277,27 +276,27 @@ def test_the_weights_that_the_bad_step_started_from_are_kept_and_none_before(tmp
 def test_a_step_that_was_traced_alone_is_compiled_inside_another_function(tmp_path: Path) -> None:
     said, run = record(tmp_path, INSIDE_XLA)
     assert "done" in said
-    assert run.all("gradients")
+    assert run.all(Gradients)
 
 
 def test_private_data_is_not_kept(tmp_path: Path) -> None:
     _, run = record(tmp_path, FIT.format(first=""), LASTSTEP_KEEP_LAST_BATCH="0")
     assert run.folder is not None
     assert [path.name for path in run.folder.iterdir() if "kept" in path.name] == []
-    assert run.all("bad-number")[0].get("kept") is False
+    assert run.all(BadNumber)[0].kept is False
 
 
 def test_healthy_numbers_are_not_bad(tmp_path: Path) -> None:
     _, run = record(tmp_path, HEALTHY)
     assert bad(run) == {}
-    looked_at = {event.get("site") for event in run.all("numbers")}
-    sparse = [event for event in run.all("gradients") if "embedding" in str(event.get("variables"))]
-    assert looked_at & {event.get("site") for event in sparse}
+    measured = {event.site for event in run.all(Numbers)}
+    sparse = [event for event in run.all(Gradients) if "embedding" in str(event.variables)]
+    assert measured & {event.site for event in sparse}
 
 
 def test_what_is_saved_holds_nothing_of_ours(tmp_path: Path) -> None:
     said, run = record(tmp_path, SAVED)
-    assert run.all("numbers")
+    assert run.all(Numbers)
     assert not [name for name in said["module"]["names"] if "laststep" in name]
     (tmp_path / "bare").mkdir()
     bare, _ = record(tmp_path / "bare", SAVED, recorded=False)
@@ -306,11 +305,13 @@ def test_what_is_saved_holds_nothing_of_ours(tmp_path: Path) -> None:
 
 def test_a_number_that_the_trace_froze_and_targets_that_were_broadcast(tmp_path: Path) -> None:
     _, run = record(tmp_path, FROZEN)
-    (stale,) = run.all("stale")
-    assert (stale.get("name"), stale.get("line"), stale.get("before")) == ("rate", line_of(FROZEN, "frozen"), 0.1)
-    met = run.all("gradients")[-1].get("broadcast")
-    assert (met["op"], met["shapes"], met["out"]) == ("Sub", [[64], [64, 1]], [64, 64])
-    assert met["where"]["line"] == line_of(FROZEN, "broadcast")
+    (stale,) = run.all(StaleValue)
+    assert (stale.name, stale.line, stale.before) == ("rate", line_of(FROZEN, "frozen"), 0.1)
+    broadcast = run.all(Gradients)[-1].broadcast
+    assert broadcast is not None
+    assert broadcast.where is not None
+    assert (broadcast.op, broadcast.shapes, broadcast.out) == ("Sub", ((64,), (64, 1)), (64, 64))
+    assert broadcast.where.line == line_of(FROZEN, "broadcast")
 
 
 REMOVED = """

@@ -1,4 +1,4 @@
-"""The profiler probe with a session that fails where it can: the host never notices, and the record says why."""
+"""The profiler probe with a session that fails wherever possible: the host is unaffected, and the record says why."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from laststep.record.event import Event
+from laststep.record.events.training import ProfileState
 from laststep.record.journal import read_journal
 from laststep.recorder import guard, patch, state
 from laststep.recorder.probes import profiler
 
 
 class Sessions(ModuleType):
-    """In the place of TensorFlow's own module; counts what is running."""
+    """Replaces TensorFlow's module; counts the running sessions."""
 
     def __init__(self) -> None:
         super().__init__("sessions")
@@ -42,10 +42,10 @@ class Sessions(ModuleType):
 
 @pytest.fixture
 def sessions(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sessions]:
-    module = ModuleType(profiler.MODULE)
+    module = ModuleType(profiler.PROFILER_MODULE)
     module._pywrap_profiler = Sessions()
-    monkeypatch.setitem(sys.modules, profiler.MODULE, module)
-    monkeypatch.setattr(profiler, "MODELS", {})
+    monkeypatch.setitem(sys.modules, profiler.PROFILER_MODULE, module)
+    monkeypatch.setattr(profiler, "MODEL_CLASSES", {})
     yield module._pywrap_profiler
     patch.restore(profiler.PROBE)
     guard.reset()
@@ -54,7 +54,7 @@ def sessions(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sessions]:
 @pytest.fixture
 def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> state.Recorder:
     made = state.Recorder(str(tmp_path))
-    made.asked = {"profile": "3:5"}
+    made.options = {"profile": "3:5"}
     monkeypatch.setattr(state, "current", made)
     monkeypatch.setattr(profiler.atexit, "register", lambda *words: None)
     profiler.install()
@@ -62,8 +62,13 @@ def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> state.Recorder:
 
 
 @pytest.fixture
-def events(recorder: state.Recorder, tmp_path: Path) -> Callable[[], list[Event]]:
-    return lambda: [event for path in tmp_path.glob("recorder.*") for event in read_journal(path)]
+def events(recorder: state.Recorder, tmp_path: Path) -> Callable[[], list[ProfileState]]:
+    def read() -> list[ProfileState]:
+        found = [event for path in tmp_path.glob("recorder.*") for event in read_journal(path)]
+        assert all(isinstance(event, ProfileState) for event in found)
+        return found  # type: ignore[return-value]
+
+    return read
 
 
 def test_nothing_where_nobody_asked(tmp_path, monkeypatch):
@@ -80,11 +85,11 @@ def test_the_steps_that_were_asked_for(sessions, recorder, events):
         running.append(sessions.running)
     assert running == [0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0]
     began, done = events()
-    assert (began.get("state"), began.get("after")) == ("began", 3)
-    assert (done.get("state"), [row[0] for row in done.get("steps")]) == ("done", [4, 5, 6, 7, 8])
-    assert all(begin < end for _, begin, end in done.get("steps"))
+    assert (began.state, began.after) == ("began", 3)
+    assert (done.state, [row[0] for row in done.steps]) == ("done", [4, 5, 6, 7, 8])
+    assert all(begin < end for _, begin, end in done.steps)
     assert sessions.ProfilerSession.__name__ == "ProfilerSession"
-    assert not hasattr(sessions.ProfilerSession, "__wrapped__"), "what stood there is back"
+    assert not hasattr(sessions.ProfilerSession, "__wrapped__"), "the original is back"
 
 
 def test_one_of_the_program_s_own_ends_ours(sessions, recorder, events):
@@ -93,15 +98,15 @@ def test_one_of_the_program_s_own_ends_ours(sessions, recorder, events):
     own = sessions.ProfilerSession()
     own.start("logs", {})
     assert sessions.running == 1
-    assert events()[-1].get("because") == "the program began a profile itself"
-    assert [row[0] for row in events()[-1].get("steps")] == [4, 5]
+    assert events()[-1].because == "the program began a profile itself"
+    assert [row[0] for row in events()[-1].steps] == [4, 5]
     for _ in range(9):
         recorder.hand_step()
     assert len(events()) == 2
 
 
 @pytest.mark.usefixtures("errors_are_swallowed")
-def test_one_that_can_t_start_is_said_once(sessions, recorder):
+def test_one_that_can_t_start_is_reported_once(sessions, recorder):
     sessions.trouble = "start"
     for _ in range(9):
         recorder.hand_step()
@@ -113,7 +118,7 @@ def test_one_that_can_t_start_is_said_once(sessions, recorder):
 
 @pytest.mark.usefixtures("errors_are_swallowed")
 def test_without_tensorflow_there_is_a_reason(recorder, monkeypatch):
-    monkeypatch.delitem(sys.modules, profiler.MODULE, raising=False)
+    monkeypatch.delitem(sys.modules, profiler.PROFILER_MODULE, raising=False)
     for _ in range(9):
         recorder.hand_step()
     assert "TensorFlow is not in use" in str(guard.swallowed[0])
@@ -121,18 +126,18 @@ def test_without_tensorflow_there_is_a_reason(recorder, monkeypatch):
     guard.reset()
 
 
-def test_a_trace_that_can_t_be_written_is_lost_and_said(sessions, recorder, events):
+def test_a_trace_that_can_t_be_written_is_reported_as_lost(sessions, recorder, events):
     sessions.trouble = "export"
     for _ in range(12):
         recorder.hand_step()
-    assert (events()[-1].get("state"), events()[-1].get("because")) == ("lost", "OSError: no space left")
+    assert (events()[-1].state, events()[-1].because) == ("lost", "OSError: no space left")
 
 
-def test_steps_that_are_told_from_several_threads(sessions, recorder, events):
+def test_steps_that_are_reported_from_several_threads(sessions, recorder, events):
     threads = [threading.Thread(target=lambda: [recorder.hand_step() for _ in range(50)]) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert sessions.running == 0
-    assert [event.get("state") for event in events()] == ["began", "done"]
+    assert [event.state for event in events()] == ["began", "done"]

@@ -1,4 +1,4 @@
-"""Changed data in `laststep prove`, and a scale for what was learnt that no change moves. Without TensorFlow."""
+"""Changed data in `laststep prove`, and the skill score, which no change may shift. Without TensorFlow."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from laststep.recorder.experiments.prove.batches import Batch, CannotTry, changed, leaves, sample
 from laststep.recorder.experiments.prove.data_edits import change_data
-from laststep.recorder.experiments.prove.yardstick import are_classes, skill
+from laststep.recorder.experiments.prove.held_batches import Batch, CannotTry, leaves, map_arrays, sample
+from laststep.recorder.experiments.prove.skill_score import are_classes, skill
 
 PLAIN: Any = SimpleNamespace(_flatten_layers=lambda: [])
 
@@ -31,7 +31,7 @@ def all_of(edited: list[Batch], role: str) -> np.ndarray:
 def test_structures_keep_their_form() -> None:
     given = ({"a": 1, "b": [2, None]}, (3,))
     assert leaves(given) == [1, 2, 3]
-    assert changed(given, lambda value: -value) == ({"a": -1, "b": [-2, None]}, (-3,))
+    assert map_arrays(given, lambda value: -value) == ({"a": -1, "b": [-2, None]}, (-3,))
 
 
 def test_each_column_of_a_table_is_scaled_by_itself(rng: np.random.Generator) -> None:

@@ -1,4 +1,4 @@
-"""When sentinels are read and what is made of it: a budget of processor time, bad steps at once, the rest later."""
+"""When sentinels are read and evaluated: within a budget of CPU time, bad steps at once, the rest later."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from laststep.record.events.numbers import Numbers
 from laststep.recorder import slices, state
 from laststep.recorder.numbers import reader as module
-from laststep.recorder.numbers.reader import Budget, Reader, pace
+from laststep.recorder.numbers.gradient_site import GradientSite
+from laststep.recorder.numbers.reader import CpuBudget, Reader, pause_before_next_read
 from laststep.recorder.numbers.sentinel import Answer
-from laststep.recorder.numbers.site import Site
 
 
 class Clock:
@@ -38,27 +39,27 @@ def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> state.Recorder:
 
 
 class Sentinel:
-    """Gives the answers that it was made with, one in each read."""
+    """Returns the given answers, one per read."""
 
     def __init__(self, *answers: Answer) -> None:
         self.answers = list(answers)
-        self.asked = 0
+        self.requests = 0
 
     def collect(self) -> list[Answer]:
         return [self.answers.pop(0)] if self.answers else []
 
-    def ask(self) -> None:
-        self.asked += 1
+    def request(self) -> None:
+        self.requests += 1
 
 
 class Variable:
-    """What a site holds weakly; while it lives, so does the site."""
+    """Referenced weakly by a site, which is gone when this is."""
 
 
 @pytest.fixture
-def site(monkeypatch: pytest.MonkeyPatch) -> Site:
+def site(monkeypatch: pytest.MonkeyPatch) -> GradientSite:
     kept = Variable()
-    made = Site(1, ["dense/kernel"], [lambda: kept], [], None)
+    made = GradientSite(1, ["dense/kernel"], [lambda: kept], [], None)
     monkeypatch.setattr(made, "_values", list)
     return made
 
@@ -71,11 +72,11 @@ def answer(loss: float = 1.0, count: int = 0, size: int = 4) -> Answer:
 def numbers(folder: Path) -> list[Any]:
     from laststep.record.journal import read_recorders
 
-    return [event.raw["step"] for event in read_recorders(folder) if event.kind == "numbers"]
+    return [event.step for event in read_recorders(folder) if isinstance(event, Numbers)]
 
 
 def test_a_budget_is_spent_at_once_and_comes_back_slowly(clock: Clock) -> None:
-    budget = Budget(at_once=0.006, share=0.001)
+    budget = CpuBudget(at_once=0.006, share=0.001)
     assert budget.pause == 0.0
     budget.spend(0.005)
     assert budget.pause == 0.0
@@ -89,37 +90,41 @@ def test_a_budget_is_spent_at_once_and_comes_back_slowly(clock: Clock) -> None:
 
 
 def test_looks_get_rarer_and_wait_for_their_budget(clock: Clock) -> None:
-    budget = Budget(0.006, 0.001)
-    assert [pace(looks, budget) for looks in (0, 23, 24, 60, 600)] == [0.02, 0.02, 0.25, 1.0, 5.0]
+    budget = CpuBudget(0.006, 0.001)
+    assert [pause_before_next_read(looks, budget) for looks in (0, 23, 24, 60, 600)] == [0.02, 0.02, 0.25, 1.0, 5.0]
     budget.spend(0.010)
-    assert pace(0, budget) == pytest.approx(4.0)
+    assert pause_before_next_read(0, budget) == pytest.approx(4.0)
     budget.spend(10.0)
-    assert pace(0, budget) == module.MOST_PAUSE
+    assert pause_before_next_read(0, budget) == module.MAX_PAUSE_SECONDS
 
 
-def test_what_was_read_waits_and_is_taken_in_order(recorder: state.Recorder, site: Site, tmp_path: Path) -> None:
+def test_what_was_read_waits_and_is_taken_in_order(
+    recorder: state.Recorder, site: GradientSite, tmp_path: Path
+) -> None:
     reader, sentinel = Reader(), Sentinel(answer(count=0), answer(count=1), answer(count=2))
     reader.sites.append((site, sentinel))  # type: ignore[arg-type]
     for _ in range(3):
         reader.read()
-    assert sentinel.asked == 3
+    assert sentinel.requests == 3
     assert numbers(tmp_path) == []
     reader.work()
     assert numbers(tmp_path) == [1, 2, 3]
 
 
-def test_a_bad_step_is_taken_at_once_with_all_before_it(recorder: state.Recorder, site: Site, tmp_path: Path) -> None:
+def test_a_bad_step_is_taken_at_once_with_all_before_it(
+    recorder: state.Recorder, site: GradientSite, tmp_path: Path
+) -> None:
     reader, sentinel = Reader(), Sentinel(answer(count=0), answer(float("nan"), count=7), answer(count=8))
     reader.sites.append((site, sentinel))  # type: ignore[arg-type]
     for _ in range(3):
         reader.read()
     assert numbers(tmp_path) == [1, 8]
     assert site.bad
-    assert sentinel.asked == 1, "after a bad step nothing is asked any more"
+    assert sentinel.requests == 1, "after a bad step nothing is asked any more"
 
 
-def test_large_batches_do_not_wait(recorder: state.Recorder, site: Site, tmp_path: Path) -> None:
-    reader, sentinel = Reader(), Sentinel(answer(size=module.MOST_WAITING_BYTES // 8 + 1))
+def test_large_batches_do_not_wait(recorder: state.Recorder, site: GradientSite, tmp_path: Path) -> None:
+    reader, sentinel = Reader(), Sentinel(answer(size=module.MAX_WAITING_BYTES // 8 + 1))
     reader.sites.append((site, sentinel))  # type: ignore[arg-type]
     reader.read()
     assert numbers(tmp_path) == [1]
@@ -127,14 +132,14 @@ def test_large_batches_do_not_wait(recorder: state.Recorder, site: Site, tmp_pat
 
 def test_tensorflow_is_not_asked_while_no_step_goes_by(clock: Clock) -> None:
     reader = Reader()
-    assert reader._has_moved(1)
-    assert not reader._has_moved(1)
-    clock.now += module.READ_ANYWAY
-    assert reader._has_moved(1)
+    assert reader._has_new_steps(1)
+    assert not reader._has_new_steps(1)
+    clock.now += module.IDLE_READ_SECONDS
+    assert reader._has_new_steps(1)
 
 
-def test_in_a_forked_child_tensorflow_is_not_asked(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which ends as a program does, and has none of TensorFlow's threads."""
+def test_in_a_forked_child_tensorflow_is_not_asked(site: GradientSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends like a program, but has none of TensorFlow's threads."""
     monkeypatch.setattr(state, "current", None)  # as after a fork
     reader = Reader()
     sentinel = Sentinel(answer(count=0))
@@ -143,12 +148,12 @@ def test_in_a_forked_child_tensorflow_is_not_asked(site: Site, monkeypatch: pyte
     assert len(sentinel.answers) == 1
 
 
-def test_at_the_end_all_is_taken_without_rests(
-    recorder: state.Recorder, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_at_the_end_all_is_read_without_pauses(
+    recorder: state.Recorder, site: GradientSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slices, "_rests", True)
-    monkeypatch.setattr(slices.time, "sleep", lambda seconds: pytest.fail("it rested"))
-    monkeypatch.setattr(slices, "WORK", 0.0)
+    monkeypatch.setattr(slices, "_pauses", True)
+    monkeypatch.setattr(slices.time, "sleep", lambda seconds: pytest.fail("it paused"))
+    monkeypatch.setattr(slices, "SLICE_SECONDS", 0.0)
     reader = Reader()
     reader.sites.append((site, Sentinel(answer(count=0), answer(count=1))))  # type: ignore[arg-type]
     reader._remembered = [site]

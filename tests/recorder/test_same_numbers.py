@@ -1,4 +1,4 @@
-"""What we put into a compiled step changes neither its numbers nor its errors. Real programs, with and without us."""
+"""Our operations in a compiled step change neither its numbers nor its errors. Real programs, with and without us."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from tests.recorder.real import QUIET, SRC, record
 
 pytestmark = pytest.mark.slow
-# One thread each: then sums come out the same every time without op determinism, under which the wait is not marked.
+# One thread each: sums are then reproducible without op determinism, under which waits are not measured.
 NOISY = """
 import hashlib
 import numpy as np
@@ -51,7 +51,7 @@ def digest(seed, **settings):
 
 say("digests", fit=digest(1), executions=digest(1, steps_per_execution=5), other=digest(2))
 module = sys.modules.get("laststep.recorder.probes.data_wait")
-say("marked", marked=module is not None and bool(module._marks))
+say("marked", marked=module is not None and bool(module._traced_waits))
 """
 KERAS = {"keras": "import keras", "tf_keras": "import tf_keras as keras"}
 DETERMINISM = "tf.config.experimental.enable_op_determinism()"

@@ -1,4 +1,4 @@
-"""While a model is written, that is what goes on; afterwards what went on before. Without Keras: made-up doors."""
+"""While a model is written, the phase is "save"; afterwards it is the earlier one. With stand-ins for Keras."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from laststep.recorder.probes import saves
 def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[state.Recorder]:
     made = state.Recorder(str(tmp_path))
     monkeypatch.setattr(state, "current", made)
-    saves._before.clear()
+    saves._phases_before.clear()
     yield made
     patch.restore(saves.PROBE)
     made.journal.close()
@@ -26,7 +26,7 @@ def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[state.
 def saving_lib(body: object) -> ModuleType:
     module = ModuleType("saving_lib")
     module.save_model = module.save_weights_only = body  # type: ignore[attr-defined]
-    saves._watch(module)
+    saves._patch_saving(module)
     return module
 
 
@@ -72,7 +72,7 @@ def test_a_save_that_fails_is_over_too_and_its_error_is_the_same(recorder: state
         module.save_model()
     assert raised.value is mine
     assert phase(recorder) == "step"
-    assert saves._before == []
+    assert saves._phases_before == []
 
 
 def test_before_any_training_a_save_starts_nothing(recorder: state.Recorder, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The line that last set what fit was given, read from the program's own source."""
+"""The line that last set an argument of fit, read from the program's own source."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from laststep.recorder.source import used_in_tape, where_cut, where_from, where_given, where_set, where_sourced
+from laststep.recorder.source import (
+    used_in_tape,
+    where_argument_set,
+    where_attribute_set,
+    where_batches_come_from,
+    where_dataset_source_set,
+    where_gradient_cut,
+)
 
 PROGRAM = """
 x = "inputs"
@@ -28,13 +35,13 @@ class Model:
 
     def fit(self, *args: Any, **kwargs: Any) -> None:
         frame = sys._getframe(1)
-        self.given, self.sourced = where_given(frame, "fit", "y", 1), where_sourced(frame, "fit", 1)
+        self.given, self.sourced = where_argument_set(frame, "fit", "y", 1), where_dataset_source_set(frame, "fit", 1)
         here = {"file": frame.f_code.co_filename, "line": frame.f_lineno}
-        self.set, self.cut = where_set(frame, "trainable"), where_cut(here)
+        self.set, self.cut = where_attribute_set(frame, "trainable"), where_gradient_cut(here)
 
 
 class Data:
-    """Whatever is called on it, it is itself."""
+    """Every method returns the object itself."""
 
     def __getattr__(self, name: str) -> Any:
         return lambda *args, **kwargs: self
@@ -124,7 +131,7 @@ def test_where_the_data_of_a_loop_comes_from(tmp_path: Path, name: str) -> None:
     path = tmp_path / "train.py"
     path.write_text(source)
     last = 4 if name == "through a function" else 3 if name == "two callers" else len(source.splitlines())
-    found = {each: where_from(str(path), last, each) for each in lines}
+    found = {each: where_batches_come_from(str(path), last, each) for each in lines}
     assert {each: place and place["line"] for each, place in found.items()} == lines
 
 

@@ -1,4 +1,4 @@
-"""What the recorder loads, opens and starts in the program's process is not in the program's way."""
+"""What the recorder loads, opens and starts in the program's process does not interfere with the program."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import pytest
 
 PYTHON = sys.executable
 LASTSTEP = [str(Path(PYTHON).with_name("laststep")), "run", "--quiet"]  # `-m` would put the folder on our own path
-# Others than these, all at once, break a bare Python, too.
+# Any others, all at once, break a Python without us, too.
 LIKELY_NAMES = {"ast", "bisect", "copy", "dataclasses", "dis", "fcntl", "fnmatch", "inspect", "json", "linecache"}
 LIKELY_NAMES |= {"mmap", "opcode", "random", "resource", "shutil", "signal", "tempfile", "token", "tokenize"}
 
 
 def both(folder: Path, *words: str, **environment: str) -> list[tuple[bytes, bytes, int]]:
-    """The same program bare and recorded: stdout, stderr, status."""
+    """The same program without and with recording: stdout, stderr, status."""
     environ = {**os.environ, "LASTSTEP_DIR": str(folder / "runs"), "PYTHONDONTWRITEBYTECODE": "1", **environment}
     ended = [
         subprocess.run([*prefix, PYTHON, *words], capture_output=True, cwd=folder, env=environ, timeout=60)
@@ -66,7 +66,7 @@ def test_a_local_file_comes_before_a_standard_module_that_we_loaded(tmp_path: Pa
     bare, recorded = both(tmp_path, *words, **environment)
     assert bare[0].decode().split("\n")[:-1] == [f"{name} local" for name in names]
     assert recorded == bare
-    assert any((tmp_path / "runs").glob("*/recorder.*.jsonl"))  # and it was recorded all the same
+    assert any((tmp_path / "runs").glob("*/recorder.*.jsonl"))  # and it was still recorded
 
 
 @pytest.mark.slow
@@ -113,7 +113,7 @@ def test_descriptors_after_a_step_are_those_of_a_bare_run(tmp_path: Path) -> Non
 
 
 def test_a_fork_after_a_step_gives_no_warning_and_the_child_ends_at_once(tmp_path: Path) -> None:
-    """Python 3.12 warns of a fork where there is more than one thread."""
+    """Python 3.12 warns about a fork if there is more than one thread."""
     code = (
         "import laststep, os, sys, time\nlaststep.step(1.0)\n"
         "for i in range(3):\n"

@@ -1,4 +1,4 @@
-"""Every trace of a tf.function: whose, how often, and which argument made it necessary. One real program."""
+"""Every trace of a tf.function: of which function, how often, and which argument caused it. One real program."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from laststep.record.event import Event
+from laststep.record.events.training import Trace
 from tests.recorder.real import line_of, record
 
 pytestmark = pytest.mark.slow
@@ -94,90 +94,92 @@ for _ in range(2):
 """
 
 
+Recorded = tuple[dict[str, Any], list[Trace]]  # what the program printed, and its traces
+
+
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], list[Event]]:
-    said, run = record(tmp_path_factory.mktemp("traces"), CODE)
-    return said, run.all("trace")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    printed, run = record(tmp_path_factory.mktemp("traces"), CODE)
+    return printed, run.all(Trace)
 
 
-def of(told: tuple[dict[str, Any], list[Event]], name: str) -> list[Event]:
-    return [event for event in told[1] if event.get("name") == name]
+def of(recorded: Recorded, name: str) -> list[Trace]:
+    return [event for event in recorded[1] if event.name == name]
 
 
-def changed(told: tuple[dict[str, Any], list[Event]], name: str) -> list[list[list[str]]]:
-    return [event.get("changed") for event in of(told, name)]
+def changed(recorded: Recorded, name: str) -> list[tuple[tuple[str, str, str], ...]]:
+    return [event.changed for event in of(recorded, name)]
 
 
-Told = tuple[dict[str, Any], list[Event]]
-
-
-def test_a_python_number(told: Told) -> None:
-    first, second, third = changed(told, "by_int")
-    assert first == []
-    assert second == [["rate", "Literal[1]", "Literal[2]"]]
+def test_a_python_number(recorded: Recorded) -> None:
+    first, second, third = changed(recorded, "by_int")
+    assert first == ()
+    assert second == (("rate", "Literal[1]", "Literal[2]"),)
     assert third[0][0] == "rate"
     assert third[0][2] == "Literal[3]"
     assert len(third) == 1
 
 
-def test_a_shape(told: Told) -> None:
-    _, second = changed(told, "by_shape")
+def test_a_shape(recorded: Recorded) -> None:
+    _, second = changed(recorded, "by_shape")
     ((name, before, now),) = second
     assert name == "x"
     assert "(3, 2)" in before
     assert "(4, 2)" in now
 
 
-def test_a_type(told: Told) -> None:
-    ((name, before, now),) = changed(told, "by_dtype")[1]
+def test_a_type(recorded: Recorded) -> None:
+    ((name, before, now),) = changed(recorded, "by_dtype")[1]
     assert name == "x"
     assert "float32" in before
     assert "float64" in now
 
 
-def test_the_keys_of_a_dictionary(told: Told) -> None:
-    ((name, before, now),) = changed(told, "by_keys")[1]
+def test_the_keys_of_a_dictionary(recorded: Recorded) -> None:
+    ((name, before, now),) = changed(recorded, "by_keys")[1]
     assert name == "batch"
     assert "'b'" not in before
     assert "'b'" in now
 
 
-def test_a_flag(told: Told) -> None:
-    assert changed(told, "by_flag")[1] == [["training", "Literal[False]", "Literal[True]"]]
+def test_a_flag(recorded: Recorded) -> None:
+    assert changed(recorded, "by_flag")[1] == (("training", "Literal[False]", "Literal[True]"),)
 
 
-def test_a_function_made_anew_is_one_function(told: Told) -> None:
-    events = of(told, "anew")
-    assert [event.get("number") for event in events] == [1, 2, 3]
-    assert [event.get("changed") for event in events] == [[], [], []]
+def test_a_function_made_anew_is_one_function(recorded: Recorded) -> None:
+    events = of(recorded, "anew")
+    assert [event.number for event in events] == [1, 2, 3]
+    assert [event.changed for event in events] == [(), (), ()]
 
 
-def test_a_method_once_for_each_object(told: Told) -> None:
-    assert [event.get("number") for event in of(told, "method")] == [1, 2]
+def test_a_method_once_for_each_object(recorded: Recorded) -> None:
+    assert [event.number for event in of(recorded, "method")] == [1, 2]
 
 
-def test_nested_ones_are_counted_once(told: Told) -> None:
-    assert [event.get("number") for event in of(told, "outer")] == [1]
-    assert of(told, "inner") == [], "what was traced inside another is part of that"
+def test_nested_ones_are_counted_once(recorded: Recorded) -> None:
+    assert [event.number for event in of(recorded, "outer")] == [1]
+    assert of(recorded, "inner") == [], "what was traced inside another is part of that"
 
 
-def test_an_exception_passes_unchanged(told: Told) -> None:
-    raised = told[0]["raised"]
+def test_an_exception_passes_unchanged(recorded: Recorded) -> None:
+    raised = recorded[0]["raised"]
     assert raised["ours"] == []
     assert "mine" in str(raised["args"])
-    assert of(told, "raises") == []
-    assert raised["phase"] == told[0]["after"]["phase"] == 0
-    assert len(of(told, "late")) == 1, "the depth is right again after it"
+    assert of(recorded, "raises") == []
+    assert raised["phase"] == recorded[0]["after"]["phase"] == 0
+    assert len(of(recorded, "late")) == 1, "the depth is right again after it"
 
 
-def test_calls_without_a_trace_are_none(told: Told) -> None:
-    assert len(of(told, "quiet")) == 1
+def test_calls_without_a_trace_are_none(recorded: Recorded) -> None:
+    assert len(of(recorded, "quiet")) == 1
 
 
-def test_where_the_function_stands_and_who_called_it(told: Told) -> None:
-    event = of(told, "by_int")[0]
-    assert event.get("where")["line"] == line_of(CODE, "called")
-    assert event.get("where")["text"].startswith("by_int(")
-    assert event.get("function")["file"].endswith("train.py")
-    assert event.get("function")["line"] < event.get("where")["line"]
-    assert 0 < event.get("seconds") < 30
+def test_where_the_function_stands_and_who_called_it(recorded: Recorded) -> None:
+    event = of(recorded, "by_int")[0]
+    assert event.where is not None
+    assert event.function is not None
+    assert event.where.line == line_of(CODE, "called")
+    assert event.where.text.startswith("by_int(")
+    assert event.function.file.endswith("train.py")
+    assert event.function.line < event.where.line
+    assert 0 < event.seconds < 30

@@ -11,7 +11,7 @@ import pytest
 SETUP = """
 import sys
 from laststep.recorder.start import start
-assert start(sys.argv[1], asked="replay=nothing")
+assert start(sys.argv[1], options='{"replay": "nothing"}')
 """
 PROGRAM = """
 import io, json, logging, os, pathlib, shutil, tempfile
@@ -75,7 +75,10 @@ def test_what_is_written_goes_elsewhere_and_what_is_deleted_stays(project: Path,
 
 def test_in_a_usual_run_nothing_is_in_the_way(project: Path, tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
-    code = SETUP.replace("replay=nothing", "") + "import builtins, io, os; print(open, io.open, os.remove, os.replace)"
+    code = (
+        SETUP.replace('"replay": "nothing"', "")
+        + "import builtins, io, os; print(open, io.open, os.remove, os.replace)"
+    )
     command = [sys.executable, "-c", code, str(tmp_path / "run")]
-    told = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=60, check=True).stdout
-    assert told.count("<built-in function") == 4
+    output = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=60, check=True).stdout
+    assert output.count("<built-in function") == 4

@@ -1,4 +1,4 @@
-"""What meets on the way to the loss, in real graphs: cross-entropies, stretched shapes, frozen numbers."""
+"""What is found on the way to the loss in real graphs: cross-entropies, broadcast shapes, stale Python numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from laststep.recorder.numbers import frozen
+from laststep.recorder.numbers import stale_values
 from laststep.recorder.numbers.broadcast import find_in_graph
 from laststep.recorder.numbers.cross_entropy import find_cross_entropy
 
@@ -21,7 +21,7 @@ def tf() -> Any:
 
 
 def traced(tf: Any, look: Callable[..., Any], loss: Callable[[Any, Any], Any], y_shape: tuple[int, ...]) -> Any:
-    """What look says of a loss that is made from a variable and a target."""
+    """What `look` returns for a loss made from a variable and a target."""
     weights, seen = tf.Variable(tf.ones((4, 3))), []
 
     @tf.function(autograph=False)
@@ -40,9 +40,9 @@ def test_tensorflows_own_cross_entropy_is_found_with_the_steps_own_labels(tf: An
         return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=tf.reshape(y, (-1,)), logits=given))
 
     found, y = traced(tf, find_cross_entropy, loss, (8,))
-    assert [told["told"]["name"] for told in found] == ["sparse_softmax_cross_entropy_with_logits"]
+    assert [loss["described"]["name"] for loss in found] == ["sparse_softmax_cross_entropy_with_logits"]
     assert found[0]["y"]() is y
-    assert found[0]["told"]["made_by"] == "Softmax"
+    assert found[0]["described"]["made_by"] == "Softmax"
 
 
 def test_a_squared_error_is_no_cross_entropy(tf: Any) -> None:
@@ -66,7 +66,7 @@ def test_all_pairs_of_predictions_are_compared_on_purpose(tf: Any) -> None:
 
 
 def test_the_function_behind_a_compiled_method_is_found(tf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frozen, "is_users", lambda file: file == __file__)
+    monkeypatch.setattr(stale_values, "is_users", lambda file: file == __file__)
     seen = []
 
     class Trainer:
@@ -79,7 +79,7 @@ def test_the_function_behind_a_compiled_method_is_found(tf: Any, monkeypatch: py
 
     @tf.autograph.experimental.do_not_convert
     def look() -> None:
-        seen.extend(code.co_name for code, _ in frozen._codes(sys._getframe(1), None))
+        seen.extend(code.co_name for code, _ in stale_values._codes_of_step(sys._getframe(1), None))
 
     trainer = Trainer()
     trainer.step(tf.ones(2))

@@ -10,6 +10,7 @@ import pytest
 from laststep.record.event import Event
 from laststep.record.follow import Live
 from laststep.record.run import Run
+from laststep.record.sample import Sample, decode_sample
 from laststep.record.steps import Beat, Now, Step
 from laststep.reports.figures import View, view_of
 from laststep.reports.lines import line
@@ -32,8 +33,9 @@ def steps(count: int, begin: float = 10.0, per_epoch: int = 50, **more: Any) -> 
     ]
 
 
-def sample(at: float, **more: Any) -> dict[str, Any]:
-    return {"t": at, "rss": 2 * GB, "host": {"total": 16 * GB, "available": 12 * GB}, "cpu": 1.5, **more}
+def sample(at: float, **more: Any) -> Sample:
+    fields = {"t": at, "rss": 2 * GB, "host": {"total": 16 * GB, "available": 12 * GB}, "cpu": 1.5, **more}
+    return decode_sample(fields)
 
 
 def inside(at: float, step: int, waited: float, pulse: int = 0, waiting: float = 0.0) -> dict[str, Any]:
@@ -79,8 +81,8 @@ def test_nobody_knows_the_time_left_while_nothing_moves():
 
 def test_a_program_that_does_not_get_to_its_end():
     error = written(90.0, "exception", {"left": "program", "type": "builtins.ValueError", "bases": []}, "recorder")
-    assert made(error, steps=steps(20)).phase == "leaving after ValueError for 10 s"
-    assert made(written(99.5, "exiting", {}, "recorder"), steps=steps(20)).phase == "leaving"
+    assert made(error, steps=steps(20)).phase == "exiting after ValueError for 10 s"
+    assert made(written(99.5, "exiting", {}, "recorder"), steps=steps(20)).phase == "exiting"
 
 
 def test_a_fit_that_is_over_has_no_time_left():
@@ -100,11 +102,11 @@ def test_steps_that_are_newer_than_the_last_reading():
     assert (view.step, view.epoch, view.batch, view.phase) == (200, 4, 50, "training")
 
 
-def test_step_time_now_and_usual():
+def test_step_time_now_and_median():
     slow = [step(n, 20.0 + n, 0.4, batch=n) for n in range(101, 107)]
     view = made(steps=[*steps(100), *slow], asked=500)
     assert view.step_now == pytest.approx(0.4)
-    assert view.step_usual == pytest.approx(0.1)
+    assert view.step_median == pytest.approx(0.1)
     assert made(steps=steps(2)).step_now is None
 
 
@@ -150,11 +152,11 @@ def test_signs_of_life_that_are_no_steps_count():
 
 def test_a_heart_that_stopped_is_told():
     view = made(steps=steps(50), live=Live(Now("step", 50, 10.0), Beat(9, 60.0, 50, 0, 0.0, 0.0), None))
-    assert "no sign of life for 40 s" in view.phase
+    assert "no heartbeat for 40 s" in view.phase
 
 
 @pytest.mark.parametrize(
-    ("phase", "words"), [("validation", "in validation"), ("trace", "traces"), ("save", "saving"), ("x", "own code")]
+    ("phase", "words"), [("validation", "in validation"), ("trace", "tracing"), ("save", "saving"), ("x", "own code")]
 )
 def test_what_it_does_now(phase, words):
     view = made(steps=steps(5), live=Live(Now(phase, 5, 95.0), Beat(9, 99.5, 5, 0, 0.0, 0.0), None))
@@ -179,7 +181,7 @@ def test_memory_of_the_limit_or_else_of_the_machine():
 
 
 def test_a_process_that_is_gone_does_not_hold_0_bytes():
-    assert made(samples=[sample(98.0), sample(99.0) | {"rss": 0}]).memory == 2 * GB
+    assert made(samples=[sample(98.0), sample(99.0, rss=0)]).memory == 2 * GB
 
 
 def test_what_was_measured_long_ago_is_not_told_as_now():
@@ -191,19 +193,38 @@ def test_what_was_measured_long_ago_is_not_told_as_now():
 
 
 def test_growth_is_that_of_training():
-    told = [sample(at) | {"rss": GB + 10**7 * at} for at in map(float, range(100))]
+    told = [sample(at, rss=GB + 10**7 * at) for at in map(float, range(100))]
     view = made(steps=steps(50), samples=told)
     assert view.growth == pytest.approx(10**7 * view.growth_seconds, rel=0.1)
     assert view.growth_seconds == pytest.approx(79, abs=1)
     assert made(samples=told).growth is None
 
 
-def test_forecast_and_gpus_are_shown_where_they_are():
-    gpus = [{"gpu": 0, "busy": 87, "used": GB, "total": 80 * GB, "celsius": 61}, {"gpu": 1, "error": "lost"}]
-    view = made(written(50.0, "forecast", {"text": "full in 14 min"}), samples=[sample(95.0, gpus=gpus), sample(99.0)])
-    assert view.forecast == "full in 14 min"
-    assert [(gpu.number, gpu.busy) for gpu in view.gpus] == [(0, 87), (1, None)]
+FORECAST = {
+    **{"seconds": 900.0, "soonest": 700.0, "latest": 1200.0, "step": 12345, "way": 0.4, "per_step": 3_100_000},
+    **{"limit": 8 * GB, "whose": "the control group", "keeps": "history"},
+    "where": {"file": "/x/train.py", "line": 41},
+}
+
+
+def test_a_forecast_is_told_as_of_now():
+    view = made(written(40.0, "forecast", FORECAST), at=100.0)
+    assert view.forecast.startswith("memory runs out in about 14 min, at step ≈ 12,345 (")
+    shown = " ".join("\n".join(screen(view, Sheet(80, 40))).split())
+    assert f" {view.forecast} " in shown
+    assert "history (train.py:41)" in shown
+
+
+def test_a_forecast_whose_time_is_over_is_not_shown():
+    assert made(written(40.0, "forecast", FORECAST), at=1230.0).forecast != ""
+    assert made(written(40.0, "forecast", FORECAST), at=1250.0).forecast == ""
     assert made().forecast == ""
+
+
+def test_gpus_are_shown_where_they_are():
+    gpus = [{"gpu": 0, "busy": 87, "used": GB, "total": 80 * GB, "celsius": 61}, {"gpu": 1, "error": "lost"}]
+    view = made(samples=[sample(95.0, gpus=gpus), sample(99.0)])
+    assert [(gpu.number, gpu.busy) for gpu in view.gpus] == [(0, 87), (1, None)]
 
 
 def test_a_loop_of_its_own_has_steps_and_no_epochs():
@@ -224,14 +245,18 @@ def test_a_run_that_is_over_is_told_as_of_its_end():
 
 @pytest.mark.parametrize("rubbish", [None, "x", -1, [], {}, math.nan, math.inf, True, 10**400])
 def test_a_stranger_s_record_gives_figures_all_the_same(rubbish):
-    told = sample(99.0, inside=rubbish, group=rubbish, gpus=[rubbish]) | {"rss": rubbish, "cpu": rubbish}
+    torn = {"rss": rubbish, "cpu": rubbish, "group": rubbish}
+    beat = {"time": rubbish, "waited": rubbish}
     data = {"fit": 1, "epoch": 0, "seconds": rubbish, "metrics": rubbish}
     view = made(
         written(50.0, "epoch", data, "recorder"),
-        written(60.0, "forecast", {"text": rubbish}),
+        written(60.0, "forecast", FORECAST | {"seconds": rubbish, "limit": rubbish, "step": rubbish}),
         written(61.0, "limits", {"cores": rubbish}),
         steps=steps(60, loss=math.nan),
-        samples=[told, told | {"inside": {"time": rubbish, "waited": rubbish}, "host": rubbish, "gpus": rubbish}],
+        samples=[
+            sample(99.0, **torn, inside=rubbish, gpus=[rubbish]),
+            sample(99.0, **torn, inside=beat, host=rubbish, gpus=rubbish),
+        ],
     )
     assert screen(view, Sheet())
     assert line(view, Sheet())

@@ -7,10 +7,11 @@ import time
 
 import pytest
 
-from laststep.reports.figures import Gpu, Told, View
+from laststep.reports.columns import columns, cut
+from laststep.reports.figures import Gpu, ShortFinding, View
 from laststep.reports.lines import end_line, finding_line, line
 from laststep.reports.live import screen
-from laststep.reports.sheet import Sheet, columns, curve, cut
+from laststep.reports.sheet import Sheet, curve
 
 NOW = time.mktime((2026, 11, 16, 12, 48, 45, 0, 0, -1))
 VIEW = View(
@@ -28,7 +29,7 @@ VIEW = View(
     left=2520,
     phase="training",
     step_now=0.412,
-    step_usual=0.152,
+    step_median=0.152,
     step_curve=(0.15,) * 24 + (0.45,) * 12,
     wait_share=0.63,
     wait_seconds=20,
@@ -47,7 +48,7 @@ VIEW = View(
     cpu=1.93,
     cores=4,
     gpus=(Gpu(0, 87, 30.1e9, 80e9, 61),),
-    findings=(Told("nan-loss", "LIKELY", "The loss is NaN since step 1,100", "train.py:41"),),
+    findings=(ShortFinding("nan-loss", "LIKELY", "The loss is NaN since step 1,100", "train.py:41"),),
 )
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\u202every\n " + "long " * 60 + "\x00\x9b31m\ud800"
 AT_80 = """\
@@ -57,7 +58,7 @@ python train.py --epochs 10                                          since 12:36
 Progress   epoch 3 of 10 · batch 120 of 500 · step 1,120
            ████████░░░░░░░░░░░░░░░░░░░░░░░░░░  22%, about 42 min left
 Now        training
-Step time  412 ms now, 152 ms usual         ▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃████████████
+Step time  412 ms now, 152 ms median        ▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃████████████
 Data wait  63% of the last 20 s             ▁▄█
 Loss       0.1722                           █▅▂▁
 Epoch 2    loss 0.2412 · val_loss 0.31
@@ -82,7 +83,7 @@ python train.py --epochs 10                      since 12:36
 Progress   epoch 3 of 10 | batch 120 of 500 | step 1,120
            ###...........  22%, about 42 min left
 Now        training
-Step time  412 ms now, 152 ms usual  :::::::::::::::########
+Step time  412 ms now, 152 ms median  ::::::::::::::########
 Data wait  63% of the last 20 s   _-#
 Loss       0.1722                 #=._
 Epoch 2    loss 0.2412 | val_loss 0.31
@@ -145,7 +146,7 @@ def test_the_state_is_the_first_thing_said():
 
 
 def test_findings_take_the_place_of_blank_lines_first():
-    found = tuple(Told(f"rule-{number}", "LIKELY", "because " * 30, "train.py:1") for number in range(5))
+    found = tuple(ShortFinding(f"rule-{number}", "LIKELY", "because " * 30, "train.py:1") for number in range(5))
     text = "\n".join(screen(dataclasses.replace(VIEW, findings=found), Sheet(80, 24)))
     assert all(f"rule-{number}" in text for number in range(5))
     assert text.count("because because") > 5  # the first one in full
@@ -166,7 +167,7 @@ def test_colours_only_where_they_are_wanted():
 
 
 def test_a_stranger_s_words_cannot_drive_the_terminal():
-    told = Told(HOSTILE, HOSTILE, HOSTILE, HOSTILE)
+    told = ShortFinding(HOSTILE, HOSTILE, HOSTILE, HOSTILE)
     texts = dict.fromkeys(("id", "command", "phase", "loss", "forecast", "fit"), HOSTILE)
     view = dataclasses.replace(VIEW, **texts, metrics=((HOSTILE, HOSTILE),), findings=(told,) * 3)
     dead = dataclasses.replace(view, alive=False, outcome="stopped", end=HOSTILE)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Diagnosis, Evidence, Finding, RuledOut
+from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.reports import json as json_report
 from laststep.reports import terminal
 from laststep.rules.diagnose import diagnose
+from laststep.text import format_count, format_duration, format_place, format_size, sparkline
 from tests.written import written
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2Jvery " + "long " * 60 + "\x00\x9b31m"
@@ -52,10 +53,10 @@ def test_what_was_ruled_out_gives_way_to_what_was_found() -> None:
     ruled_out = tuple(RuledOut("a measurement " + "of many words " * 8, True, f"rule-{n}") for n in range(9))
     told = Diagnosis(hostile_run(), (found, *also), ruled_out, (), "stopped")
     short, alone = terminal.page(told), terminal.page(replace(told, findings=(found,)))
-    assert len(short.splitlines()) <= terminal.ONE_SCREEN
+    assert len(short.splitlines()) <= terminal.MAX_PAGE_LINES
     assert "And this." in short
     assert "number 11" in short
-    assert short.count("rule-") < alone.count("rule-") == terminal.MOST_RULED_OUT
+    assert short.count("rule-") < alone.count("rule-") == terminal.MAX_RULED_OUT
     assert terminal.page(told, verbose=True).count("rule-") == len(ruled_out)
 
 
@@ -82,11 +83,11 @@ def test_json_is_strict_even_with_nan() -> None:
 
 
 def test_words() -> None:
-    assert words.size(1_500_000) == "2 MB"
-    assert words.span(0.05) == "0.05 s"
-    assert words.span(3725) == "62 min"
-    assert words.span(3600 * 50) == "2 days 2 h"
-    assert words.count(1, "step") == "1 step"
-    assert words.curve([1, 2, 3, 4, 5, 6, 7, 8]) == "▁▂▃▄▅▆▇█"
-    assert words.curve([1, float("nan")]) == ""
-    assert words.place({"file": "/a/b/train.py", "line": 3}, "/a/b") == "train.py:3"
+    assert format_size(1_500_000) == "2 MB"
+    assert format_duration(0.05) == "0.05 s"
+    assert format_duration(3725) == "62 min"
+    assert format_duration(3600 * 50) == "2 days 2 h"
+    assert format_count(1, "step") == "1 step"
+    assert sparkline([1, 2, 3, 4, 5, 6, 7, 8]) == "▁▂▃▄▅▆▇█"
+    assert sparkline([1, float("nan")]) == ""
+    assert format_place(Place("/a/b/train.py", 3), "/a/b") == "train.py:3"

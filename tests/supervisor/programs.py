@@ -1,4 +1,4 @@
-"""Small programs and the conditions they run in; run bare and recorded, they must give the same. No TensorFlow."""
+"""Small programs and the conditions they run in; without and with recording they must behave alike. No TensorFlow."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 PYTHON = sys.executable
 LASTSTEP = [str(Path(PYTHON).with_name("laststep")), "run", "--quiet"]
 SECONDS = 30.0
-# The one frame that a faulthandler of the program's own shows where it sends itself a fatal signal: the README says so.
+# The one frame that the program's own faulthandler shows if it sends itself a fatal signal: the README says so.
 OWN_FRAME = re.compile(rb'  File "[^"\n]*/laststep/recorder/patch\.py", line \d+ in wrapper\n')
 ADDRESS = re.compile(rb"0x[0-9a-f]{16}")  # of a thread, in the same list
 
@@ -69,7 +69,7 @@ if sys.stdout: sys.stdout.write(text)
 
 
 class Outcome(NamedTuple):
-    """What can be told apart from outside."""
+    """What can be observed from outside."""
 
     stdout: bytes
     stderr: bytes

@@ -1,10 +1,15 @@
-"""Made-up runs that do not move: one look for each cause, as the supervisor writes it."""
+"""Made-up runs that make no progress: one snapshot for each cause, as the supervisor writes it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from laststep.analysis.stacks import SnapshotView, ThreadView
+from laststep.record.decode import decode
 from laststep.record.event import Event
+from laststep.record.events.shared import Frame
+from laststep.record.events.stacks import Snapshot, ThreadStack
 from laststep.record.run import Run
 from laststep.record.steps import Step
 from tests.written import written
@@ -40,26 +45,42 @@ def main(*frames: dict[str, Any], **more: Any) -> dict[str, Any]:
     return thread(*frames, **{"name": "MainThread", "current": True, **more})
 
 
-def look(*threads: dict[str, Any], **more: Any) -> dict[str, Any]:
+def snapshot(*threads: dict[str, Any], **more: Any) -> dict[str, Any]:
     told = {"threads": list(threads), "phase": "step", "seconds": 30.0, "slowest": 0.5, "step": 40, "waiting": 0.0}
     told |= {"beat_age": 0.5, "pid": 77, "state": "S", "native": [], "children": [], "peers": [], "cpu": 0.0, "io": 0}
     return told | {"pressure": {"memory": 0.0, "io": 1.0}, "memory": {}} | more
 
 
+def frames_of(*told: Mapping[str, Any]) -> tuple[Frame, ...]:
+    return tuple(decode(Frame, each) for each in told)
+
+
+def threads_of(*told: Mapping[str, Any]) -> tuple[ThreadStack, ...]:
+    return tuple(decode(ThreadStack, each) for each in told)
+
+
+def thread_view(told: Mapping[str, Any]) -> ThreadView:
+    return ThreadView(decode(ThreadStack, told))
+
+
+def snapshot_view(told: Mapping[str, Any]) -> SnapshotView:
+    return SnapshotView(decode(Snapshot, told))
+
+
 IN_STEP = (EXECUTE, FIT, TRAIN)
-# cause → the look at which that rule and no other of its kind must answer
-LOOKS: dict[str, dict[str, Any]] = {
-    "input-blocked": look(main(*IN_STEP), thread(WAIT, GET, LOAD, SCRIPT_OPS), waiting=29.0),
-    "callback-blocked": look(main(frame(f"{LIB}/ssl.py", "read"), UPLOAD, HOOK, FIT, TRAIN), phase="epoch-end"),
-    "python-blocked": look(main(frame("/home/me/train.py", "wait_for_file", 9), TRAIN), phase="loop"),
-    "deadlocked": look(main(TRAIN, call="futex"), thread(WORK, call="futex"), phase="loop"),
-    "disk-stalled": look(
+# cause → the snapshot for which that rule and no other of its kind must answer
+SNAPSHOTS: dict[str, dict[str, Any]] = {
+    "input-blocked": snapshot(main(*IN_STEP), thread(WAIT, GET, LOAD, SCRIPT_OPS), waiting=29.0),
+    "callback-blocked": snapshot(main(frame(f"{LIB}/ssl.py", "read"), UPLOAD, HOOK, FIT, TRAIN), phase="epoch-end"),
+    "python-blocked": snapshot(main(frame("/home/me/train.py", "wait_for_file", 9), TRAIN), phase="loop"),
+    "deadlocked": snapshot(main(TRAIN, call="futex"), thread(WORK, call="futex"), phase="loop"),
+    "disk-stalled": snapshot(
         main(frame("/home/me/train.py", "save", 9), TRAIN, state="D", on="/mnt/nfs/ckpt"), phase="loop"
     ),
-    "memory-thrashing": look(main(*IN_STEP), waiting=29.0, pressure={"memory": 80.0}),
-    "waiting-for-rank": look(main(*IN_STEP)),
+    "memory-thrashing": snapshot(main(*IN_STEP), waiting=29.0, pressure={"memory": 80.0}),
+    "waiting-for-rank": snapshot(main(*IN_STEP)),
 }
-ONE_OF_THEM = tuple(LOOKS)  # exactly one of these explains a stall
+ONE_OF_THEM = tuple(SNAPSHOTS)  # exactly one of these explains a stall
 RANKS = {"workers": ["127.0.0.1:9001", "127.0.0.1:9002"]}
 
 
@@ -72,7 +93,7 @@ def steps(count: int = 40) -> list[Step]:
 
 
 def stuck_run(told: Any, *more: Event, kind: str = "stall", alive: bool = True, **settings: Any) -> Run:
-    """A run that trained for 40 steps and has stood still since."""
+    """A run that trained for 40 steps and has made no progress since."""
     began = [
         event(99.0, "run", command=["python", "train.py"], environment={}),
         event(99.1, "recorder", pid=77),
@@ -84,4 +105,4 @@ def stuck_run(told: Any, *more: Event, kind: str = "stall", alive: bool = True, 
 
 def run_of(cause: str, *more: Event, **settings: Any) -> Run:
     setup = [event(99.1, "setup", **RANKS)] if cause == "waiting-for-rank" else []
-    return stuck_run(LOOKS[cause], *setup, *more, **settings)
+    return stuck_run(SNAPSHOTS[cause], *setup, *more, **settings)

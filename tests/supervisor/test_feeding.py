@@ -1,4 +1,4 @@
-"""Where the pipeline's Python stands while steps wait: looked at only where it is worth while, thrice at most."""
+"""Where the pipeline's Python is while steps wait: snapshots only where the wait is long, three series at most."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from laststep.record.event import Event
+from laststep.record.events.stacks import ThreadStack
+from laststep.record.events.supervisor import Feeding, SeenLine
 from laststep.record.follow import Live
 from laststep.record.journal import JournalWriter, read_journal
 from laststep.record.steps import Beat, Now
 from laststep.supervisor import feeding as module
-from laststep.supervisor.feeding import LOOKS, MOST_SERIES, WINDOW, Feeding
-from tests.supervisor.stuck import EXECUTE, FIT, GET, LOAD, SCRIPT_OPS, TRAIN, WAIT, frame, main, thread
+from laststep.supervisor.feeding import MAX_SERIES, SNAPSHOTS, WINDOW_BEATS, FeedingWatcher
+from tests.supervisor.stuck import EXECUTE, FIT, GET, LOAD, SCRIPT_OPS, TRAIN, WAIT, frame, main, thread, threads_of
 
 NEXT = frame("/usr/lib/python3.11/site-packages/tensorflow/python/data/ops/iterator_ops.py", "__next__", 800)
 
@@ -25,10 +26,10 @@ class World:
     def __init__(self, folder: Path) -> None:
         self.now = 0.0
         self.journal = JournalWriter(folder / "supervisor.jsonl", "supervisor")
-        self.feeding = Feeding(self.journal)
+        self.feeding = FeedingWatcher(self.journal)
         self.path = folder / "supervisor.jsonl"
         self.threads: list[dict[str, Any]] = [main(EXECUTE, FIT, TRAIN), thread(WAIT, GET, LOAD, SCRIPT_OPS)]
-        self.looks = 0
+        self.snapshots = 0
         self.beat = 0
         self.waited = 0.0
         self.steps = 0.0
@@ -41,9 +42,9 @@ class World:
     def sleep(self, seconds: float) -> None:
         self.now += seconds
 
-    def by_spy(self, pid: int) -> tuple[list[dict[str, Any]], str]:
-        self.looks += 1
-        return self.threads, ""
+    def by_spy(self, pid: int) -> tuple[tuple[ThreadStack, ...], str]:
+        self.snapshots += 1
+        return threads_of(*self.threads), ""
 
     def second(self, share: float, steps: float = 20, phase: str | None = "step") -> None:
         self.now += 1.0
@@ -54,8 +55,8 @@ class World:
         self.feeding.see(7, Live(Now(phase, 0, 0.0) if phase is not None else None, beat))
 
     @property
-    def events(self) -> list[Event]:
-        return [event for event in read_journal(self.path) if event.kind == "feeding"]
+    def events(self) -> list[Feeding]:
+        return [event for event in read_journal(self.path) if isinstance(event, Feeding)]
 
 
 @pytest.fixture
@@ -71,15 +72,17 @@ def repeat(times: int, action: Callable[[], None]) -> None:
         action()
 
 
-def test_steps_that_wait_are_looked_at_once_they_have_for_a_while(world: World) -> None:
-    repeat(WINDOW - 1, lambda: world.second(0.8))
+def test_steps_that_wait_for_a_while_get_a_series_of_snapshots(world: World) -> None:
+    repeat(WINDOW_BEATS - 1, lambda: world.second(0.8))
     assert world.events == []
     world.second(0.8)
     (event,) = world.events
-    assert world.looks == LOOKS
-    assert event.get("share") == pytest.approx(0.8, abs=0.01)
-    assert event.get("each") == pytest.approx(0.04, abs=0.001)
-    assert event.get("lines") == [{"file": "/home/me/load.py", "line": 12, "text": "item = q.get()", "looks": LOOKS}]
+    assert world.snapshots == SNAPSHOTS
+    assert event.share == pytest.approx(0.8, abs=0.01)
+    assert event.each == pytest.approx(0.04, abs=0.001)
+    assert event.snapshots == SNAPSHOTS
+    line = SeenLine(file="/home/me/load.py", line=12, text="item = q.get()", is_users=True, snapshots=SNAPSHOTS)
+    assert event.lines == (line,)
 
 
 @pytest.mark.parametrize(
@@ -90,61 +93,61 @@ def test_steps_that_wait_are_looked_at_once_they_have_for_a_while(world: World) 
         (0.8, 0),  # no step came: that is not slow, that is stuck
     ],
 )
-def test_what_is_not_worth_a_look(world: World, share: float, steps: float) -> None:
+def test_what_is_not_worth_a_snapshot(world: World, share: float, steps: float) -> None:
     repeat(60, lambda: world.second(share, steps))
-    assert (world.looks, world.events) == (0, [])
+    assert (world.snapshots, world.events) == (0, [])
 
 
 def test_three_series_in_a_run_at_most_and_ever_further_apart(world: World) -> None:
     times: list[float] = []
     for _ in range(3000):
-        before = world.looks
+        before = world.snapshots
         world.second(0.8)
-        if world.looks > before:
+        if world.snapshots > before:
             times.append(world.now)
-    assert len(times) == len(world.events) == MOST_SERIES
+    assert len(times) == len(world.events) == MAX_SERIES
     assert times[1] - times[0] >= 60
     assert times[2] - times[1] >= 600
 
 
 @pytest.mark.parametrize("phase", ["validation", "epoch-end", "save", "trace", "first"])
 def test_in_another_phase_the_counting_begins_anew(world: World, phase: str) -> None:
-    repeat(WINDOW - 1, lambda: world.second(0.8))
+    repeat(WINDOW_BEATS - 1, lambda: world.second(0.8))
     world.second(0.8, phase=phase)
-    repeat(WINDOW - 1, lambda: world.second(0.8))
+    repeat(WINDOW_BEATS - 1, lambda: world.second(0.8))
     assert world.events == []
     world.second(0.8)
     assert len(world.events) == 1
 
 
-def test_a_loop_of_its_own_stands_in_the_taking_of_the_batch(world: World) -> None:
+def test_a_hand_written_loop_waits_in_the_fetching_of_the_batch(world: World) -> None:
     world.threads = [main(WAIT, NEXT, TRAIN)]
-    repeat(WINDOW, lambda: world.second(0.8, phase="between"))
-    assert world.events[0].get("lines")[0]["line"] == TRAIN["line"]
+    repeat(WINDOW_BEATS, lambda: world.second(0.8, phase="between"))
+    assert world.events[0].lines[0].line == TRAIN["line"]
 
 
 def test_where_the_pipeline_has_no_python_no_line_is_named(world: World) -> None:
     world.threads = [main(EXECUTE, FIT, TRAIN)]
-    repeat(WINDOW, lambda: world.second(0.8))
-    assert world.events[0].get("lines") == []
+    repeat(WINDOW_BEATS, lambda: world.second(0.8))
+    assert world.events[0].lines == ()
 
 
-def test_where_nothing_can_be_seen_the_share_is_told(world: World) -> None:
+def test_where_no_stack_can_be_read_the_share_is_still_written(world: World) -> None:
     world.threads = []
-    repeat(WINDOW, lambda: world.second(0.8))
-    assert world.events[0].get("lines") == []
-    assert world.events[0].get("share") == pytest.approx(0.8, abs=0.01)
+    repeat(WINDOW_BEATS, lambda: world.second(0.8))
+    assert world.events[0].lines == ()
+    assert world.events[0].share == pytest.approx(0.8, abs=0.01)
 
 
 def test_the_lines_by_how_often_they_were_seen(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    def seen(pid: int) -> tuple[list[dict[str, Any]], str]:
-        world.looks += 1
-        line = 12 if world.looks % 5 else 30
-        return [main(EXECUTE, FIT, TRAIN), thread(frame("/home/me/load.py", "f", line), SCRIPT_OPS)], ""
+    def seen(pid: int) -> tuple[tuple[ThreadStack, ...], str]:
+        world.snapshots += 1
+        line = 12 if world.snapshots % 5 else 30
+        return threads_of(main(EXECUTE, FIT, TRAIN), thread(frame("/home/me/load.py", "f", line), SCRIPT_OPS)), ""
 
     monkeypatch.setattr(module, "by_spy", seen)
-    repeat(WINDOW, lambda: world.second(0.8))
-    assert [(line["line"], line["looks"]) for line in world.events[0].get("lines")] == [(12, 8), (30, 2)]
+    repeat(WINDOW_BEATS, lambda: world.second(0.8))
+    assert [(line.line, line.snapshots) for line in world.events[0].lines] == [(12, 8), (30, 2)]
 
 
 def test_a_run_without_beats_is_no_error(world: World) -> None:

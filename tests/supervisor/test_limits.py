@@ -1,4 +1,4 @@
-"""Fail open: whatever laststep can't have, the program runs, with its own output and status."""
+"""Fail open: whatever laststep lacks, the program runs, with its own output and status."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from laststep.supervisor.program import CannotExec, Program, Start
+from laststep.supervisor.program import CannotExec, Program, ProgramSetup
 
 PYTHON = sys.executable
 LASTSTEP = [PYTHON, "-m", "laststep", "run", "--quiet"]
@@ -52,7 +52,7 @@ def both(folder: Path, code: str, what: int, most: int, *user: str) -> list[tupl
 def test_few_descriptors(tmp_path: Path, code: str, most: int) -> None:
     bare, recorded = both(tmp_path, code, resource.RLIMIT_NOFILE, most)
     assert recorded[1] == bare[1]
-    assert recorded[0] == bare[0] or most > 240  # there the recorder has some, above those of the program
+    assert recorded[0] == bare[0] or most > 240  # there the recorder uses some, above those of the program
     assert recorded[0][:200] == bare[0][:200]
 
 
@@ -64,9 +64,9 @@ def test_small_files(tmp_path: Path, most: int) -> None:
 
 @pytest.mark.parametrize("most", [1, 2, 3, 4, 70])
 def test_few_processes(tmp_path: Path, most: int) -> None:
-    """As a plain user, who may read what is ours: the limit does not hold for root."""
+    """As an ordinary user who may read our files: the limit does not apply to root."""
     capabilities = "+dac_override,+dac_read_search"
-    number = 64100 + most  # the limit is on all processes of one user: not those of the same test beside this one
+    number = 64100 + most  # the limit counts all processes of a user: exclude those of parallel tests
     user = ["setpriv", f"--reuid={number}", f"--regid={number}", "--clear-groups"]
     user += [f"--inh-caps={capabilities}", f"--ambient-caps={capabilities}"]
     if os.geteuid() != 0 or subprocess.run([*user, "true"], capture_output=True).returncode:
@@ -89,9 +89,9 @@ def test_no_memory_to_spare(tmp_path: Path) -> None:
 
 
 def test_a_terminal_that_cannot_be_given_is_no_fault_of_the_command() -> None:
-    """What the system refuses us is a reason to run without us; only exec says that there is no such command."""
+    """If the system refuses us a resource, run without us; only exec decides that there is no such command."""
     with open(os.devnull) as no_terminal, pytest.raises(OSError, match="unavailable") as refused:
-        Program(Start([PYTHON, "-c", "1"], dict(os.environ), terminal=no_terminal.fileno()))
+        Program(ProgramSetup([PYTHON, "-c", "1"], dict(os.environ), terminal=no_terminal.fileno()))
     assert not isinstance(refused.value, CannotExec)
     with pytest.raises(CannotExec):
-        Program(Start(["/no/such/command"], dict(os.environ)))
+        Program(ProgramSetup(["/no/such/command"], dict(os.environ)))

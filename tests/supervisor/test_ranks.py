@@ -1,4 +1,4 @@
-"""Which rank the others wait for: looked at once a second while steps go by, a few times in a run."""
+"""Which rank the others wait for: a snapshot per second while steps run, a few series in a run."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from typing import Any
 
 import pytest
 
-from laststep.record.event import Event
+from laststep.record.events.stacks import ThreadStack
+from laststep.record.events.supervisor import Pace
 from laststep.record.follow import Live
 from laststep.record.journal import JournalWriter, read_journal
 from laststep.record.steps import Beat, Now
 from laststep.supervisor import ranks as module
-from laststep.supervisor.ranks import LOOKS, REST, SETTLED, Pace, on_this_machine
-from tests.supervisor.stuck import EXECUTE, FIT, IN_STEP, LOAD, SCRIPT_OPS, TRAIN, frame, main, thread
+from laststep.supervisor.ranks import PAUSES, SETTLING_BEATS, SNAPSHOTS, PaceWatcher, on_this_machine
+from tests.supervisor.stuck import EXECUTE, FIT, IN_STEP, LOAD, SCRIPT_OPS, TRAIN, frame, main, thread, threads_of
 
 DRAWS = (main(frame("/home/me/train.py", "draw", 44), TRAIN),)
 WAITS = (main(*IN_STEP),)
 FEEDS = (main(EXECUTE, FIT, TRAIN), thread(LOAD, SCRIPT_OPS))
-SERIES = SETTLED + LOOKS + 1
+SERIES = SETTLING_BEATS + SNAPSHOTS + 1
 
 
 class World:
@@ -30,8 +31,8 @@ class World:
         self.workers = ["a:1", "b:2"]
         self.stacks: dict[int, tuple[dict[str, Any], ...]] = {0: WAITS, 1: DRAWS}
         self.cores = {0: 0.0, 1: 0.0}
-        self.beats = self.asked = self.looks = 0
-        self.pace = Pace(JournalWriter(self.path, "supervisor"), self.told)
+        self.beats = self.asked = self.snapshots = 0
+        self.pace = PaceWatcher(JournalWriter(self.path, "supervisor"), self.told)
         monkeypatch.setattr(module, "on_this_machine", lambda workers: dict(enumerate(range(len(workers)))))
         monkeypatch.setattr(module, "by_spy", self.by_spy)
         monkeypatch.setattr(module.time, "sleep", lambda seconds: None)
@@ -41,9 +42,9 @@ class World:
         self.asked += 1
         return self.workers
 
-    def by_spy(self, pid: int) -> tuple[list[dict[str, Any]], str]:
-        self.looks += 1
-        return list(self.stacks[pid]), ""
+    def by_spy(self, pid: int) -> tuple[tuple[ThreadStack, ...], str]:
+        self.snapshots += 1
+        return threads_of(*self.stacks[pid]), ""
 
     def seconds(self, count: int, phase: str = "step") -> None:
         for _ in range(count):
@@ -51,12 +52,12 @@ class World:
             self.pace.see(Live(Now(phase, 0, 0.0), Beat(self.beats, float(self.beats), self.beats, 0, 0.0, 0.0)))
 
     @property
-    def events(self) -> list[Event]:
-        return [event for event in read_journal(self.path) if event.kind == "pace"]
+    def events(self) -> list[Pace]:
+        return [event for event in read_journal(self.path) if isinstance(event, Pace)]
 
     @property
     def at_work(self) -> list[int]:
-        return [told["at_work"] for told in self.events[-1].get("ranks")]
+        return [rank.at_work for rank in self.events[-1].ranks]
 
 
 @pytest.fixture
@@ -68,19 +69,19 @@ def test_one_draws_and_the_other_waits(world: World) -> None:
     world.seconds(SERIES - 1)
     assert world.events == []
     world.seconds(1)
-    assert world.at_work == [0, LOOKS]
-    told = world.events[0].get("ranks")[1]["lines"]
-    assert [(line["file"], line["line"], line["looks"]) for line in told] == [("/home/me/train.py", 44, LOOKS)]
+    assert world.at_work == [0, SNAPSHOTS]
+    lines = world.events[0].ranks[1].lines
+    assert [(line.file, line.line, line.snapshots) for line in lines] == [("/home/me/train.py", 44, SNAPSHOTS)]
 
 
 @pytest.mark.parametrize(
     ("stacks", "cores", "at_work"),
     [
-        ((DRAWS, DRAWS), (0, 0), [LOOKS, LOOKS]),
+        ((DRAWS, DRAWS), (0, 0), [SNAPSHOTS, SNAPSHOTS]),
         ((WAITS, WAITS), (0, 0), [0, 0]),
-        ((WAITS, FEEDS), (0, 0), [0, LOOKS]),
-        ((WAITS, WAITS), (0.9, 0.02), [LOOKS, 0]),
-        ((WAITS, WAITS), (0.9, 0.9), [LOOKS, LOOKS]),
+        ((WAITS, FEEDS), (0, 0), [0, SNAPSHOTS]),
+        ((WAITS, WAITS), (0.9, 0.02), [SNAPSHOTS, 0]),
+        ((WAITS, WAITS), (0.9, 0.9), [SNAPSHOTS, SNAPSHOTS]),
         ((WAITS, ()), (0, 0), [0, 0]),
     ],
     ids=["both draw", "both wait", "its data", "it computes", "both compute", "not to be seen"],
@@ -92,22 +93,22 @@ def test_who_is_at_work(world: World, stacks: Any, cores: Any, at_work: list[int
 
 
 def test_a_few_times_in_a_run_and_then_no_more(world: World) -> None:
-    world.seconds(SERIES + REST[0] + SERIES)
+    world.seconds(SERIES + PAUSES[0] + SERIES)
     assert len(world.events) == 2
-    world.seconds(REST[1] + SERIES + 5000)
-    assert len(world.events) == 1 + len(REST)
-    assert world.looks == 2 * (1 + len(REST)) * (LOOKS + 1)
+    world.seconds(PAUSES[1] + SERIES + 5000)
+    assert len(world.events) == 1 + len(PAUSES)
+    assert world.snapshots == 2 * (1 + len(PAUSES)) * (SNAPSHOTS + 1)
 
 
-def test_one_alone_is_asked_about_once_and_never_looked_at(world: World) -> None:
+def test_one_rank_alone_gets_no_snapshot(world: World) -> None:
     world.workers = []
     world.seconds(1000)
-    assert (world.asked, world.looks, world.events) == (1, 0, [])
+    assert (world.asked, world.snapshots, world.events) == (1, 0, [])
 
 
 def test_a_validation_is_no_pace(world: World) -> None:
     world.seconds(500, "validation")
-    assert world.looks == 0
+    assert world.snapshots == 0
 
 
 def test_ranks_are_found_by_their_ports() -> None:

@@ -14,10 +14,10 @@ import pytest
 PYTHON = sys.executable
 LASTSTEP = [PYTHON, "-m", "laststep", "run", "--quiet"]
 CATCHABLE = sorted(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP})
-# Left out of the tables: SIGKILL and SIGSTOP can't be caught, and so not be passed on.
+# Not in the tables: SIGKILL and SIGSTOP cannot be caught, so they cannot be passed on.
 HARMLESS = {signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH}
 STOPS = {signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU}
-BY_PYTHON = {signal.SIGPIPE, signal.SIGXFSZ}  # ignored in every Python
+BY_PYTHON = {signal.SIGPIPE, signal.SIGXFSZ}  # every Python ignores these
 DEADLY = [number for number in CATCHABLE if number not in HARMLESS | STOPS | BY_PYTHON and number <= signal.SIGRTMIN]
 DEADLY.append(signal.SIGRTMAX)
 
@@ -90,7 +90,7 @@ def test_each_signal_is_seen_once(to: str, ignored: bool) -> None:
 
 
 def test_signals_in_a_burst_are_not_doubled() -> None:
-    """Two for the group at once: what the relay says of the second must not be lost with the first."""
+    """Two signals to the group at once: the relay's report of the second must not be lost with the first."""
     running = Running(SEES, recorded=True)
     numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGHUP]
     for number in numbers:
@@ -121,7 +121,7 @@ def test_what_is_ignored_on_entry_stays_ignored(to: str) -> None:
 
 
 def test_the_program_starts_with_the_signals_that_are_ignored_and_blocked() -> None:
-    """SIGPIPE and SIGXFSZ are Python's own: it ignores them before laststep can look."""
+    """SIGPIPE and SIGXFSZ: Python ignores them before laststep can check."""
     chosen = [signal.SIGINT, signal.SIGHUP, signal.SIGCHLD, signal.SIGTSTP, signal.SIGUSR1]
 
     def prepare() -> None:
@@ -161,8 +161,8 @@ def test_a_relay_that_dies_is_replaced() -> None:
 
 
 def test_without_any_relay_the_output_still_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
-    """None can be had any more: a pipe that nobody reads would hold the program up for ever."""
-    no_second = "from laststep.supervisor import launch; launch.MOST_RELAYS = 1"
+    """No relay can be started any more: a pipe that nobody reads would block the program forever."""
+    no_second = "from laststep.supervisor import launch; launch.MAX_RELAYS = 1"
     starts = f"import sys; {no_second}\nfrom laststep.cli import main; sys.exit(main())"
     monkeypatch.setattr(sys.modules[__name__], "LASTSTEP", [PYTHON, "-c", starts, "run", "--quiet"])
     code = "import os; print(os.getpid(), flush=True); os.read(0, 1)\nfor i in range(30000): print(i)\nexit(3)"
@@ -185,7 +185,7 @@ def test_a_signal_for_the_group_is_known_after_a_relay_was_replaced() -> None:
 
 
 def test_a_signal_to_all_processes_called_laststep_reaches_the_program() -> None:
-    """`killall laststep` ends the training: the relay has another name."""
+    """`killall laststep` ends the training: the relay has a different name."""
     running = Running(SEES, recorded=True)
     names = {Path(f"/proc/{pid}/comm").read_text() for pid in relays_of(running.process.pid, running.program)}
     assert names == {"output-relay\n"}
@@ -201,7 +201,7 @@ def test_a_stop_of_the_terminal_that_waits_already_stops_us_once() -> None:
         "os.kill(os.getpid(), signal.SIGTSTP)\n"
         "stop_by(signal.SIGTSTP)\n"
     )
-    # In a group of its own, as a shell's job: in a group without a shell behind it nothing is stopped by Ctrl-Z.
+    # In a group of its own, like a shell's job: Ctrl-Z does not stop an orphaned process group.
     process = subprocess.Popen([PYTHON, "-c", code], preexec_fn=lambda: os.setpgid(0, 0))
     try:
         assert os.WIFSTOPPED(os.waitpid(process.pid, os.WUNTRACED)[1])

@@ -7,12 +7,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from laststep.record.events.stacks import ThreadStack
 from laststep.record.stacks import STACKS, stack_signal
 from laststep.supervisor import stacks
 from laststep.supervisor.stacks import by_signal, by_spy, catches, read_stacks
@@ -57,8 +57,8 @@ def start(tmp_path: Path) -> Iterator[Start]:
         process.communicate()
 
 
-def lines(threads: list[dict[str, Any]]) -> list[list[tuple[str, int, str]]]:
-    return sorted([(os.path.basename(f["file"]), f["line"], f["function"]) for f in t["frames"]] for t in threads)
+def lines(threads: Sequence[ThreadStack]) -> list[list[tuple[str, int, str]]]:
+    return sorted([(os.path.basename(f.file), f.line, f.function) for f in t.frames] for t in threads)
 
 
 def test_both_ways_give_the_same_lines(start: Start, tmp_path: Path) -> None:
@@ -70,9 +70,11 @@ def test_both_ways_give_the_same_lines(start: Start, tmp_path: Path) -> None:
     assert because == ""
     assert lines(asked) == lines(seen)
     for threads in (asked, seen):
-        (main,) = [thread for thread in threads if thread["current"]]
-        assert [f["text"] for f in main["frames"] if "text" in f] == ["gate.wait()", "train()"]
-    assert {thread["name"] for thread in seen} == {"MainThread", "producer"}
+        (main,) = [thread for thread in threads if thread.current]
+        assert [frame.text for frame in main.frames if frame.is_users] == ["gate.wait()", "train()"]
+        assert [frame.is_users for frame in main.frames][-2:] == [True, True]
+        assert {frame.is_users for thread in threads for frame in thread.frames if "threading" in frame.file} == {False}
+    assert {thread.name for thread in seen} == {"MainThread", "producer"}
     assert process.poll() is None
 
 
@@ -97,7 +99,7 @@ def test_one_that_does_not_catch_the_signal_is_never_sent_it(start: Start, tmp_p
     process = start(BODY)
     (tmp_path / STACKS).write_text("Current thread 0x1 (most recent call first):\n")
     assert catches(process.pid, stack_signal()) is False
-    assert by_signal(process.pid, tmp_path) == []
+    assert by_signal(process.pid, tmp_path) == ()
     time.sleep(0.2)
     assert process.poll() is None
 
@@ -113,14 +115,14 @@ def test_who_catches_what(start: Start) -> None:
 def test_c_code_that_holds_the_interpreter_answers_too(start: Start, tmp_path: Path) -> None:
     process = start(REGISTER + "import re\nprint('READY', flush=True)\nre.match(r'(a+)+$', 'a' * 60 + 'b')\n")
     (main,) = by_signal(process.pid, tmp_path)
-    assert main["frames"][-1]["text"].startswith("re.match(")
+    assert main.frames[-1].text.startswith("re.match(")
 
 
 def test_a_stopped_process_does_not_answer_and_is_not_waited_for(start: Start, tmp_path: Path) -> None:
     process = start(REGISTER + BODY)
     os.kill(process.pid, signal.SIGSTOP)
     began = time.monotonic()
-    assert by_signal(process.pid, tmp_path) == []
+    assert by_signal(process.pid, tmp_path) == ()
     assert time.monotonic() - began < 3
     os.kill(process.pid, signal.SIGCONT)
     time.sleep(0.5)
@@ -133,9 +135,9 @@ def test_without_py_spy_the_signal_is_asked(start: Start, tmp_path: Path, monkey
     monkeypatch.setattr(stacks, "spy", lambda: None)
     threads, because = read_stacks(process.pid, tmp_path)
     assert (len(threads), because) == (2, "")
-    assert read_stacks(process.pid, None) == ([], "py-spy is not installed")
+    assert read_stacks(process.pid, None) == ((), "py-spy is not installed")
     bare = start(BODY, "bare.py")
-    assert read_stacks(bare.pid, tmp_path) == ([], "py-spy is not installed")
+    assert read_stacks(bare.pid, tmp_path) == ((), "py-spy is not installed")
 
 
 @pytest.mark.parametrize(
@@ -154,13 +156,13 @@ def test_a_py_spy_that_fails_says_why(
     fake.write_text(f"#!/bin/sh\n{script.replace('sleep', 'exec sleep')}\n")
     fake.chmod(0o755)
     monkeypatch.setattr(stacks, "spy", lambda: str(fake))
-    monkeypatch.setattr(stacks, "MOST_SECONDS", 0.5)
-    assert by_spy(os.getpid()) == ([], because)
+    monkeypatch.setattr(stacks, "MAX_PY_SPY_SECONDS", 0.5)
+    assert by_spy(os.getpid()) == ((), because)
 
 
 def test_a_process_that_is_gone(tmp_path: Path) -> None:
     threads, because = read_stacks(2**22 + 5, tmp_path)
-    assert threads == []
+    assert threads == ()
     assert because
 
 
@@ -170,6 +172,6 @@ def test_of_the_variables_only_counters_are_kept(start: Start) -> None:
     threads, because = by_spy(process.pid, "--locals")
     if not threads:
         pytest.skip(because)
-    frames = threads[0]["frames"]
-    assert frames[0]["counters"] == {"step": 12, "epoch": 3}
+    frames = threads[0].frames
+    assert frames[0].counters == {"step": 12, "epoch": 3}
     assert "s3cr3t" not in str(frames).replace("train('s3cr3t')", "")

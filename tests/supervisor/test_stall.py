@@ -1,4 +1,4 @@
-"""When a run counts as stuck: phases, patience, the loop it must stand in; made-up looks and a real process."""
+"""When a run counts as stuck: phases, patience, the loop it must be in; made-up snapshots and a real process."""
 
 from __future__ import annotations
 
@@ -10,19 +10,46 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 import laststep
-from laststep.analysis.stacks import Look
+from laststep.analysis.stacks import SnapshotView
 from laststep.record.event import Event
+from laststep.record.events.stacks import Snapshot, Stall
+from laststep.record.events.supervisor import MovingAgain, SignalReceived
 from laststep.record.follow import Live
 from laststep.record.journal import JournalWriter, read_journal
+from laststep.record.place import Place
 from laststep.record.steps import PHASES, Beat, Now, StepWriter
 from laststep.supervisor import stall as module
-from laststep.supervisor.stall import BUSY_FLOOR, FLOOR, FROZEN_FLOOR, LOOK_EVERY, Stalls, _next, in_loop, phase_of
-from tests.supervisor.stuck import EXECUTE, FIT, GET, LOAD, SCRIPT_OPS, TRAIN, WAIT, frame, look, main, thread
+from laststep.supervisor.stall import (
+    MIN_BUSY_STALL_SECONDS,
+    MIN_FROZEN_STALL_SECONDS,
+    MIN_STALL_SECONDS,
+    SNAPSHOT_EVERY,
+    StallWatcher,
+    Use,
+    _next,
+    in_loop,
+    phase_of,
+)
+from tests.supervisor.stuck import (
+    EXECUTE,
+    FIT,
+    GET,
+    LOAD,
+    SCRIPT_OPS,
+    TRAIN,
+    WAIT,
+    frame,
+    frames_of,
+    main,
+    snapshot,
+    snapshot_view,
+    thread,
+)
 
 SRC = str(Path(laststep.__file__).parents[1])
 
@@ -89,22 +116,19 @@ done()
         (8, 8, False),  # in no loop of this function
     ],
 )
-def test_whether_it_still_stands_in_the_loop(tmp_path: Path, line: int, at: int, stands: bool) -> None:
+def test_whether_it_is_still_in_the_loop(tmp_path: Path, line: int, at: int, stands: bool) -> None:
     (tmp_path / "train.py").write_text(LOOP)
-    where = {"file": str(tmp_path / "train.py"), "line": line}
-    frames = [{"file": f"{sys.prefix}/x.py", "line": 6}, {"file": str(tmp_path / "train.py"), "line": at}]
-    assert in_loop(where, frames) is stands
+    file = str(tmp_path / "train.py")
+    frames = frames_of({"file": f"{sys.prefix}/x.py", "line": 6}, {"file": file, "line": at})
+    assert in_loop(Place(file, line), frames) is stands
 
 
 @pytest.mark.parametrize("content", [b"def broken(:\n", b"\xff\xfe", b"x = 1\0\n", b""])
 def test_a_loop_nobody_can_read_is_none(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "train.py").write_bytes(content)
-    where = {"file": str(tmp_path / "train.py"), "line": 1}
-    assert in_loop(where, [where]) is False
-    gone = {"file": str(tmp_path / "gone.py"), "line": 1}
-    assert in_loop(gone, [gone]) is False
-    assert in_loop({"file": "<ipython-input-3>", "line": 1}, [{"file": "<ipython-input-3>", "line": 1}]) is False
-    assert in_loop(where, []) is False
+    for file in (str(tmp_path / "train.py"), str(tmp_path / "gone.py"), "<ipython-input-3>"):
+        assert in_loop(Place(file, 1), frames_of({"file": file, "line": 1})) is False
+        assert in_loop(Place(file, 1), ()) is False
 
 
 @pytest.mark.parametrize(
@@ -113,13 +137,13 @@ def test_a_loop_nobody_can_read_is_none(tmp_path: Path, content: bytes) -> None:
         (8.0, None, 20.0),
         (20.0, None, 30.0),
         (25.0, None, 30.0),
-        (121.0, None, 121.0 + LOOK_EVERY),
+        (121.0, None, 121.0 + SNAPSHOT_EVERY),
         (8.0, 12.0, 12.0),  # not later than it would be stuck
         (8.0, 90.0, 20.0),
         (30.0, 20.0, 60.0),  # over already
     ],
 )
-def test_when_to_look_again(seconds: float, patience: float | None, then: float) -> None:
+def test_when_to_take_the_next_snapshot(seconds: float, patience: float | None, then: float) -> None:
     assert _next(seconds, patience) == then
 
 
@@ -138,15 +162,15 @@ def journal(folder: Path) -> Iterator[JournalWriter]:
     made.close()
 
 
-Make = Callable[..., Stalls]
+Make = Callable[..., StallWatcher]
 
 
 @pytest.fixture
 def stalls(folder: Path, journal: JournalWriter) -> Make:
-    def make(pid: int = 0, **settings: Any) -> Stalls:
+    def make(pid: int = 0, **settings: Any) -> StallWatcher:
         own = pid or os.getpid()
-        tell = settings.pop("tell", lambda: None)
-        return Stalls(own, folder, journal, lambda: [own], lambda: [], tell, **settings)
+        on_stall = settings.pop("on_stall", lambda: None)
+        return StallWatcher(own, folder, journal, lambda: [own], lambda: [], on_stall, **settings)
 
     return make
 
@@ -154,66 +178,68 @@ def stalls(folder: Path, journal: JournalWriter) -> Make:
 IN_STEP = (EXECUTE, FIT, TRAIN)
 
 
-def patience(made: Stalls, key: str, told: dict[str, Any], normal: float | None = None) -> float | None:
+def patience(made: StallWatcher, key: str, told: dict[str, Any], normal: float | None = None) -> float | None:
     if normal is not None:
         made._slowest[key] = normal
-    return made._patience(key, Look(told))
+    return made._patience(key, snapshot_view(told))
 
 
 def test_an_idle_step_is_given_four_times_its_longest(stalls: Make) -> None:
-    idle = look(main(*IN_STEP, call="futex"))
-    assert patience(stalls(), "step", idle, 0.5) == FLOOR
+    idle = snapshot(main(*IN_STEP, call="futex"))
+    assert patience(stalls(), "step", idle, 0.5) == MIN_STALL_SECONDS
     assert patience(stalls(), "step", idle, 10.0) == 40.0
 
 
 def test_the_first_time_depends_on_what_it_is_in(stalls: Make) -> None:
-    assert patience(stalls(), "first step", look(main(*IN_STEP, call="futex"))) == FLOOR
-    assert patience(stalls(), "first step", look(main(FIT, TRAIN, call="recv"))) == 20.0
-    assert patience(stalls(), "first step", look(main(FIT, TRAIN, call="sleep"))) == 30.0
-    assert patience(stalls(), "first step", look(main(FIT, TRAIN, call="sleep", wakes=1000.0))) == FLOOR
+    assert patience(stalls(), "first step", snapshot(main(*IN_STEP, call="futex"))) == MIN_STALL_SECONDS
+    assert patience(stalls(), "first step", snapshot(main(FIT, TRAIN, call="recv"))) == 20.0
+    assert patience(stalls(), "first step", snapshot(main(FIT, TRAIN, call="sleep"))) == 30.0
+    assert patience(stalls(), "first step", snapshot(main(FIT, TRAIN, call="sleep", wakes=1000.0))) == MIN_STALL_SECONDS
     ours = thread(TRAIN, frame("/x/laststep/recorder/heartbeat.py", "_run"), call="sleep")
-    assert patience(stalls(), "first step", look(main(*IN_STEP, call="futex"), ours)) == FLOOR
+    assert patience(stalls(), "first step", snapshot(main(*IN_STEP, call="futex"), ours)) == MIN_STALL_SECONDS
 
 
 def test_who_computes_is_given_more(stalls: Make) -> None:
-    busy = look(main(FIT, TRAIN), cpu=1.0)
-    assert patience(stalls(), "step", busy, 0.5) == BUSY_FLOOR
-    assert patience(stalls(), "step", busy | {"beat_age": 9.0}, 0.5) == FROZEN_FLOOR
+    busy = snapshot(main(FIT, TRAIN), cpu=1.0)
+    assert patience(stalls(), "step", busy, 0.5) == MIN_BUSY_STALL_SECONDS
+    assert patience(stalls(), "step", busy | {"beat_age": 9.0}, 0.5) == MIN_FROZEN_STALL_SECONDS
     assert patience(stalls(), "step", busy | {"moves": True}, 0.5) is None
     assert patience(stalls(), "step", busy) is None, "the first time nobody knows"
-    assert patience(stalls(), "step", look(main(*IN_STEP, call="futex"), cpu=1.0), 0.5) is None
-    assert patience(stalls(), "step", look(main(FIT, TRAIN), io=10**8), 0.5) == BUSY_FLOOR
+    assert patience(stalls(), "step", snapshot(main(*IN_STEP, call="futex"), cpu=1.0), 0.5) is None
+    assert patience(stalls(), "step", snapshot(main(FIT, TRAIN), io=10**8), 0.5) == MIN_BUSY_STALL_SECONDS
 
 
 def test_who_cannot_be_seen_or_asks_somebody_is_not_stuck(stalls: Make) -> None:
     for made in (stalls(), stalls(after=1.0)):
-        typing = look(main(FIT, TRAIN, call="read", on="standard input"))
+        typing = snapshot(main(FIT, TRAIN, call="read", on="standard input"))
         assert patience(made, "step", typing, 0.5) is None
-        assert patience(made, "step", look(), 0.5) is None
-    assert patience(stalls(), "", look(main(TRAIN)), 0.5) is None
+        assert patience(made, "step", snapshot(), 0.5) is None
+    assert patience(stalls(), "", snapshot(main(TRAIN)), 0.5) is None
 
 
 def test_asked_for_seconds_count_alone(stalls: Make) -> None:
     for key in ("step", "loop", "", "between"):
-        assert patience(stalls(after=3.0), key, look(main(TRAIN), cpu=1.0)) == 3.0
+        assert patience(stalls(after=3.0), key, snapshot(main(TRAIN), cpu=1.0)) == 3.0
 
 
 def test_a_loop_of_its_own_must_still_be_in_it(stalls: Make, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(LOOP)
     at = {"file": str(tmp_path / "train.py"), "line": 6}
     recorder = JournalWriter(folder / "recorder.7.jsonl", "recorder")
-    assert patience(stalls(), "loop", look(main(at)), 0.5) is None, "no loop is known"
+    assert patience(stalls(), "loop", snapshot(main(at)), 0.5) is None, "no loop is known"
     recorder.write("loop", {"where": at, "stack": [at]})
     here = at | {"text": "x()"}
-    assert patience(stalls(), "loop", look(main(here, call="futex")), 0.5) == FLOOR
-    assert patience(stalls(), "loop", look(main(here)), 0.5) == 30.0, "what it is in is not known"
-    assert patience(stalls(), "loop", look(main(at | {"line": 8})), 0.5) is None
-    assert patience(stalls(), "between", look(main(here, call="open")), 0.5) == FLOOR
-    assert patience(stalls(), "between", look(main(WAIT, GET, here, call="futex")), 0.5) is None, "it waits for work"
+    assert patience(stalls(), "loop", snapshot(main(here, call="futex")), 0.5) == MIN_STALL_SECONDS
+    assert patience(stalls(), "loop", snapshot(main(here)), 0.5) == 30.0, "what it is in is not known"
+    assert patience(stalls(), "loop", snapshot(main(at | {"line": 8})), 0.5) is None
+    assert patience(stalls(), "between", snapshot(main(here, call="open")), 0.5) == MIN_STALL_SECONDS
+    assert patience(stalls(), "between", snapshot(main(WAIT, GET, here, call="futex")), 0.5) is None, (
+        "it waits for work"
+    )
     recorder.close()
 
 
-# The thread's own life, with made-up looks: no second is waited for.
+# The thread's own life, with made-up snapshots and a clock: no second is waited for.
 
 
 class Clock:
@@ -236,43 +262,52 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return made
 
 
-class Training:
-    """A steps file, and the look that the supervisor would have of its process."""
+E = TypeVar("E", bound=Event)
 
-    def __init__(self, folder: Path, made: Stalls, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+
+def written_events(folder: Path, kind: type[E]) -> list[E]:
+    """What the watcher wrote: of this very kind, since a stall is a snapshot too."""
+    return [event for event in read_journal(folder / "supervisor.jsonl") if type(event) is kind]
+
+
+class Training:
+    """A steps file, and the snapshot that the supervisor would take of its process."""
+
+    def __init__(self, folder: Path, made: StallWatcher, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
         self.writer = StepWriter(str(folder / "steps.7"))
         self.folder, self.stalls, self.clock = folder, made, clock
-        self.step = self.number = self.looks = 0
-        self.seen = look(main(*IN_STEP, call="futex"), thread(WAIT, GET, LOAD, SCRIPT_OPS, call="futex"))
-        monkeypatch.setattr(module, "take_look", self._look)
-        monkeypatch.setattr(module, "_use", lambda pid: (0.0, 0.0))
+        self.step = self.number = self.snapshots = 0
+        self.seen = snapshot(main(*IN_STEP, call="futex"), thread(WAIT, GET, LOAD, SCRIPT_OPS, call="futex"))
+        monkeypatch.setattr(module, "take_snapshot", self._take)
+        monkeypatch.setattr(module, "_use", lambda pid: Use(0.0, 0.0))
 
-    def _look(self, *words: Any) -> dict[str, Any]:
-        self.looks += 1
-        return dict(self.seen)
+    def _take(self, *words: Any) -> Snapshot:
+        self.snapshots += 1
+        return snapshot_view(self.seen).snapshot
 
     def mark(self, phase: str) -> None:
         self.writer.mark(PHASES.index(phase), self.step, self.clock.now)
 
-    def moves(self, seconds: float, each: float) -> None:
+    def trains(self, seconds: float, each: float) -> None:
         """Steps that take so long each, with a poll a second."""
         until = self.clock.now + seconds
         while self.clock.now < until:
             self.step += 1
-            self.stands(each)
+            self.stalls_for(each)
 
-    def stands(self, seconds: float, waiting: float = 0.0) -> None:
+    def stalls_for(self, seconds: float, waiting: float = 0.0) -> None:
         for _ in range(max(1, round(seconds))):
             self.clock.now += seconds / max(1, round(seconds))
             self.number += 1
             self.writer.beat(Beat(self.number, self.clock.now, self.step, 0, 0.0, waiting))
             self.stalls.poll()
 
-    def events(self, *kinds: str) -> list[Event]:
-        return [e for e in read_journal(self.folder / "supervisor.jsonl") if e.kind in kinds]
+    def events(self, kind: type[E]) -> list[E]:
+        return written_events(self.folder, kind)
 
     def kinds(self) -> list[str]:
-        return [event.kind for event in self.events("look", "stall", "moving-again", "signal")]
+        kinds = (Snapshot, Stall, MovingAgain, SignalReceived)
+        return [event.KIND for event in read_journal(self.folder / "supervisor.jsonl") if isinstance(event, kinds)]
 
 
 @pytest.fixture
@@ -285,107 +320,107 @@ def training(folder: Path, stalls: Make, clock: Clock, monkeypatch: pytest.Monke
     return make
 
 
-def test_steps_that_come_are_never_looked_at(training: Callable[..., Training]) -> None:
+def test_while_steps_run_no_snapshot_is_taken(training: Callable[..., Training]) -> None:
     run = training()
-    run.moves(120, 1.0)
-    run.moves(120, 5.0)
-    assert (run.looks, run.kinds()) == (0, [])
+    run.trains(120, 1.0)
+    run.trains(120, 5.0)
+    assert (run.snapshots, run.kinds()) == (0, [])
 
 
 def test_a_step_that_does_not_come_is_stuck_and_told_once(training: Callable[..., Training]) -> None:
     told: list[float] = []
-    run = training(tell=lambda: told.append(run.clock.now))
-    run.moves(30, 1.0)
+    run = training(on_stall=lambda: told.append(run.clock.now))
+    run.trains(30, 1.0)
     began = run.clock.now
-    run.stands(60, waiting=30.0)
+    run.stalls_for(60, waiting=30.0)
     assert run.kinds() == ["stall"]
     assert told[0] - began <= 10.0
     assert len(told) == 1
-    (event,) = run.events("stall")
-    assert event.get("phase") == "step"
-    assert event.get("slowest") == pytest.approx(1.0, abs=0.1)
-    assert event.get("waiting") == 30.0
-    assert event.get("step") == run.step
+    (stall,) = run.events(Stall)
+    assert stall.phase == "step"
+    assert stall.slowest == pytest.approx(1.0, abs=0.1)
+    assert stall.waiting == 30.0
+    assert stall.step == run.step
     assert not run.stalls.stopped
 
 
 def test_it_goes_on_and_gets_stuck_again(training: Callable[..., Training]) -> None:
     told: list[float] = []
-    run = training(tell=lambda: told.append(run.clock.now))
-    run.moves(30, 1.0)
-    run.stands(15)
-    run.moves(5, 1.0)
+    run = training(on_stall=lambda: told.append(run.clock.now))
+    run.trains(30, 1.0)
+    run.stalls_for(15)
+    run.trains(5, 1.0)
     assert run.kinds() == ["stall", "moving-again"]
-    assert run.events("moving-again")[0].get("after") == pytest.approx(16.0, abs=1.5)
-    run.stands(40)
+    assert run.events(MovingAgain)[0].after == pytest.approx(16.0, abs=1.5)
+    run.stalls_for(40)
     assert run.kinds() == ["stall", "moving-again"], "16 s are normal by now"
-    run.stands(40)
+    run.stalls_for(40)
     assert run.kinds() == ["stall", "moving-again", "stall"]
     assert len(told) == 2
 
 
 def test_slow_steps_are_normal_where_they_were_so_before(training: Callable[..., Training]) -> None:
     run = training()
-    run.seen = look(main(*IN_STEP, call="futex"), thread(LOAD, SCRIPT_OPS, call="recv"))
-    run.moves(60, 12.0)
+    run.seen = snapshot(main(*IN_STEP, call="futex"), thread(LOAD, SCRIPT_OPS, call="recv"))
+    run.trains(60, 12.0)
     assert "stall" not in run.kinds(), "the first time a network is given 20 s"
-    run.stands(30)
+    run.stalls_for(30)
     assert "stall" not in run.kinds()
-    run.stands(30)
+    run.stalls_for(30)
     assert run.kinds()[-1] == "stall"
 
 
 def test_a_sleep_that_will_end_is_waited_for(training: Callable[..., Training]) -> None:
     run = training()
-    run.moves(30, 1.0)
-    run.seen = look(main(FIT, TRAIN, call="sleep", wakes=20.0))
-    run.stands(12)
+    run.trains(30, 1.0)
+    run.seen = snapshot(main(FIT, TRAIN, call="sleep", wakes=20.0))
+    run.stalls_for(12)
     assert run.kinds() == ["look"]
-    run.moves(5, 1.0)
+    run.trains(5, 1.0)
     assert "stall" not in run.kinds()
 
 
 def test_a_sleep_that_has_ended_and_nothing_moves_is_stuck(training: Callable[..., Training]) -> None:
     run = training()
-    run.moves(30, 1.0)
-    run.seen = look(main(FIT, TRAIN, call="sleep", wakes=20.0))
-    run.stands(60)
+    run.trains(30, 1.0)
+    run.seen = snapshot(main(FIT, TRAIN, call="sleep", wakes=20.0))
+    run.stalls_for(60)
     assert run.kinds() == ["look", "stall"]
 
 
 def test_a_sleep_without_end_is_stuck_at_once(training: Callable[..., Training]) -> None:
     run = training()
-    run.moves(30, 1.0)
-    run.seen = look(main(FIT, TRAIN, call="sleep", wakes=5000.0))
-    run.stands(12)
+    run.trains(30, 1.0)
+    run.seen = snapshot(main(FIT, TRAIN, call="sleep", wakes=5000.0))
+    run.stalls_for(12)
     assert run.kinds() == ["stall"]
 
 
 def starved(run: Training, monkeypatch: pytest.MonkeyPatch, part: float) -> None:
     """A thread of the program is ready to run and has no core, for this part of the time."""
-    monkeypatch.setattr(module.cores, "waits_of", lambda tree: {77: part * run.clock.now})
+    monkeypatch.setattr(module.cores, "queue_times", lambda tree: {77: part * run.clock.now})
 
 
 def test_who_gets_no_core_is_given_as_much_longer(
     training: Callable[..., Training], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = training()
-    run.moves(30, 1.0)
+    run.trains(30, 1.0)
     starved(run, monkeypatch, 0.95)
-    run.stands(60, waiting=60.0)
+    run.stalls_for(60, waiting=60.0)
     assert set(run.kinds()) == {"look"}
-    assert run.events("look")[-1].get("lost") > 40
-    assert run.looks <= 5, "a look costs processor time too"
+    assert run.events(Snapshot)[-1].lost > 40
+    assert run.snapshots <= 5, "a snapshot costs CPU time too"
 
 
 def test_who_sleeps_on_a_busy_machine_is_stuck_all_the_same(
     training: Callable[..., Training], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = training()
-    run.moves(30, 1.0)
+    run.trains(30, 1.0)
     starved(run, monkeypatch, 0.1)  # it wakes up now and then, and waits a little each time
     began = run.clock.now
-    run.stands(12, waiting=12.0)
+    run.stalls_for(12, waiting=12.0)
     assert run.kinds() == ["look", "stall"] or run.kinds() == ["stall"]
     assert run.clock.now - began <= 12.0
 
@@ -394,36 +429,36 @@ def test_asked_for_seconds_are_not_stretched(
     training: Callable[..., Training], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = training(after=5.0)
-    run.moves(30, 1.0)
+    run.trains(30, 1.0)
     starved(run, monkeypatch, 0.95)
-    run.stands(8)
+    run.stalls_for(8)
     assert run.kinds() == ["stall"]
 
 
 def test_our_own_work_is_not_blamed_on_the_program(training: Callable[..., Training]) -> None:
     """The census has the interpreter lock; the main thread waits for it at a line of the user's."""
     guarded = frame("/x/laststep/recorder/guard.py", "guard"), frame("/x/laststep/recorder/heartbeat.py", "_run")
-    census = frame("/x/laststep/recorder/census.py", "take_census")
+    census = frame("/x/laststep/recorder/memory_census.py", "take_census")
     run = training()
-    run.moves(30, 1.0)
-    run.seen = look(main(FIT, TRAIN, call="futex"), thread(census, *guarded, holds_gil=True))
-    run.stands(40)
+    run.trains(30, 1.0)
+    run.seen = snapshot(main(FIT, TRAIN, call="futex"), thread(census, *guarded, holds_gil=True))
+    run.stalls_for(40)
     assert set(run.kinds()) == {"look"}
-    assert run.events("look")[0].get("ours") is True
-    run.seen = look(main(FIT, TRAIN, call="futex"), thread(census, *guarded))
-    run.stands(12)
+    assert run.events(Snapshot)[0].ours is True
+    run.seen = snapshot(main(FIT, TRAIN, call="futex"), thread(census, *guarded))
+    run.stalls_for(12)
     assert run.kinds()[-1] == "stall", "ours waits for the lock too"
 
 
-def test_one_that_computes_is_looked_at_again_and_left_alone(training: Callable[..., Training]) -> None:
+def test_one_that_computes_gets_more_snapshots_and_is_left_alone(training: Callable[..., Training]) -> None:
     run = training()
     run.mark("step")
-    run.stands(2)
-    run.seen = look(main(*IN_STEP, call="futex"), cpu=1.5)
-    run.stalls._used = lambda: {"cpu": 1.5, "io": 0}  # type: ignore[method-assign]
-    run.stands(200)
+    run.stalls_for(2)
+    run.seen = snapshot(main(*IN_STEP, call="futex"), cpu=1.5)
+    run.stalls._used = lambda: Use(1.5, 0.0)  # type: ignore[method-assign]
+    run.stalls_for(200)
     assert set(run.kinds()) == {"look"}
-    assert 3 <= run.looks <= 6
+    assert 3 <= run.snapshots <= 6
 
 
 def test_before_the_first_beat_nothing_is_said(training: Callable[..., Training]) -> None:
@@ -431,28 +466,28 @@ def test_before_the_first_beat_nothing_is_said(training: Callable[..., Training]
     for _ in range(100):
         run.clock.now += 1.0
         run.stalls.poll()
-    assert run.looks == 0
+    assert run.snapshots == 0
 
 
 def test_asked_for_seconds_hold_in_any_phase(training: Callable[..., Training]) -> None:
     run = training(after=3.0)
-    run.moves(30, 1.0)
+    run.trains(30, 1.0)
     run.mark("epoch-end")
-    run.stands(5)
+    run.stalls_for(5)
     assert run.kinds() == ["stall"]
 
 
-def test_looks_that_fail_do_not_end_the_watching(
+def test_polls_that_fail_do_not_end_the_watching(
     training: Callable[..., Training], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = training()
-    run.moves(10, 1.0)
-    monkeypatch.setattr(module, "EVERY", 0.01)
+    run.trains(10, 1.0)
+    monkeypatch.setattr(module, "POLL_SECONDS", 0.01)
     polls: list[int] = []
 
     def poll() -> None:
         polls.append(1)
-        raise RuntimeError("a look that fails")
+        raise RuntimeError("a poll that fails")
 
     run.stalls.poll = poll  # type: ignore[method-assign]
     run.stalls.start()
@@ -461,7 +496,7 @@ def test_looks_that_fail_do_not_end_the_watching(
     assert len(polls) > 3
 
 
-# A real process that stands in for a training: it writes steps and beats, and then stands still.
+# A real process that stands in for a training: it writes steps and heartbeats, and then hangs.
 
 STAND_IN = """
 import os, signal, sys, threading, time
@@ -484,8 +519,8 @@ threading.Thread(target=beats, name="laststep-beat", daemon=True).start()
 print("READY", flush=True)
 for turn in range(30):
     done = turn + 1
-    writer.write(done, time.time(), 0.1)
-    time.sleep(0.1)
+    writer.write(done, time.time(), 0.05)
+    time.sleep(0.05)
     if turn == 15:
         if then == "ours":
             threading.Thread(target=long_work).start()
@@ -526,9 +561,10 @@ def stand_in(folder: Path, tmp_path: Path) -> Iterator[Callable[..., subprocess.
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "EVERY", 0.2)
-    monkeypatch.setattr(module, "FLOOR", 2.0)
-    monkeypatch.setattr(module, "GRACE", 1.0)
+    monkeypatch.setattr(module, "POLL_SECONDS", 0.1)
+    monkeypatch.setattr(module, "MIN_STALL_SECONDS", 1.5)
+    monkeypatch.setattr(module, "KILL_AFTER", 0.5)
+    monkeypatch.setattr("laststep.supervisor.snapshot.SECONDS_APART", 0.3)
 
 
 StandIn = Callable[..., subprocess.Popen[bytes]]
@@ -541,22 +577,23 @@ def wait_for(condition: Callable[[], Any], seconds: float = 20.0) -> None:
         time.sleep(0.05)
 
 
-def test_a_real_process_that_stands_still(stand_in: StandIn, stalls: Make, folder: Path, hasty: None) -> None:
+def test_a_real_process_that_is_stuck(stand_in: StandIn, stalls: Make, folder: Path, hasty: None) -> None:
     process = stand_in()
     told = threading.Event()
-    made = stalls(process.pid, tell=told.set)
+    made = stalls(process.pid, on_stall=told.set)
     made.start()
     assert told.wait(20)
     made.stop()
-    (event,) = [e for e in read_journal(folder / "supervisor.jsonl") if e.kind == "stall"]
-    seen = Look(event.raw)
+    (stall,) = written_events(folder, Stall)
+    seen = SnapshotView(stall)
     if not seen.threads:
-        pytest.skip("py-spy can't look here")
-    assert (event.get("phase"), event.get("step"), event.get("pid")) == ("loop", 16, process.pid)
+        pytest.skip("py-spy cannot read stacks here")
+    assert (stall.phase, stall.step, stall.pid) == ("loop", 16, process.pid)
     assert seen.main.place is not None
-    assert (seen.main.place["line"], seen.doing) == (HERE, "user")
+    assert (seen.main.place.line, seen.doing) == (HERE, "user")
     assert seen.idle
-    assert 0.05 < event.get("slowest") < 3.0
+    assert stall.slowest is not None
+    assert 0.05 < stall.slowest < 3.0
     assert process.poll() is None, "warn leaves it alone"
 
 
@@ -566,30 +603,28 @@ def test_one_that_computes_for_good_is_not_stuck_at_once(
     process = stand_in("computes")
     made = stalls(process.pid)
     made.start()
-    wait_for(lambda: any(e.kind == "look" for e in read_journal(folder / "supervisor.jsonl")))
+    wait_for(lambda: written_events(folder, Snapshot))
     made.stop()
-    events = list(read_journal(folder / "supervisor.jsonl"))
-    assert not any(e.kind == "stall" for e in events)
-    (event,) = [e for e in events if e.kind == "look"][:1]
-    assert event.get("cpu") > 0.2
+    assert written_events(folder, Stall) == []
+    assert written_events(folder, Snapshot)[0].cpu > 0.2
 
 
 def test_the_lock_is_held_by_ours(
     stand_in: StandIn, stalls: Make, folder: Path, hasty: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For some seconds a thread of ours lets nobody else run; before that a step took 0.1 s."""
-    monkeypatch.setattr(module, "FROZEN", 1.0)
-    monkeypatch.setattr(module, "FROZEN_FLOOR", 2.0)
+    """For some seconds a thread of ours lets nobody else run; before that a step took 0.05 s."""
+    monkeypatch.setattr(module, "MIN_FROZEN_SECONDS", 1.0)
+    monkeypatch.setattr(module, "MIN_FROZEN_STALL_SECONDS", 2.0)
     process = stand_in("ours")
     made = stalls(process.pid)
     made.start()
     process.wait(60)
     made.stop()
-    events = [e for e in read_journal(folder / "supervisor.jsonl") if e.kind in ("look", "stall")]
-    assert [e.kind for e in events if e.kind == "stall"] == []
-    if not events or not Look(events[0].raw).threads:
-        pytest.skip("py-spy can't look here")
-    assert events[0].get("ours") is True
+    assert written_events(folder, Stall) == []
+    snapshots = written_events(folder, Snapshot)
+    if not snapshots or not snapshots[0].threads:
+        pytest.skip("py-spy cannot read stacks here")
+    assert snapshots[0].ours is True
 
 
 @pytest.mark.parametrize("then,number", [("waits", signal.SIGTERM), ("stubborn", signal.SIGKILL)])
@@ -602,9 +637,9 @@ def test_it_is_asked_to_end_and_then_made_to(
     assert process.wait(20) == -number
     made.stop()
     assert made.stopped
-    sent = [e for e in read_journal(folder / "supervisor.jsonl") if e.kind == "signal"]
-    assert [e.get("signal") for e in sent] == (["SIGTERM"] if then == "waits" else ["SIGTERM", "SIGKILL"])
-    assert {e.get("by") for e in sent} == {"laststep"}
+    sent = written_events(folder, SignalReceived)
+    assert [each.signal for each in sent] == (["SIGTERM"] if then == "waits" else ["SIGTERM", "SIGKILL"])
+    assert {each.by for each in sent} == {"laststep"}
 
 
 def test_a_process_that_was_stopped_is_left_alone(stand_in: StandIn, stalls: Make, folder: Path, hasty: None) -> None:
@@ -613,10 +648,11 @@ def test_a_process_that_was_stopped_is_left_alone(stand_in: StandIn, stalls: Mak
     os.kill(process.pid, signal.SIGSTOP)
     made = stalls(process.pid, action="stop", after=1.0)
     made.start()
-    wait_for(lambda: any(e.kind == "look" for e in read_journal(folder / "supervisor.jsonl")))
+    wait_for(lambda: written_events(folder, Snapshot))
     made.stop()
     assert process.poll() is None
-    assert not any(e.kind in ("stall", "signal") for e in read_journal(folder / "supervisor.jsonl"))
+    assert written_events(folder, Stall) == []
+    assert written_events(folder, SignalReceived) == []
 
 
 def test_the_process_is_gone_before_it_is_ended(stalls: Make, folder: Path) -> None:
@@ -625,9 +661,4 @@ def test_the_process_is_gone_before_it_is_ended(stalls: Make, folder: Path) -> N
     made = stalls(child.pid, action="stop")
     made._end()
     assert made.stopped
-    assert [e.kind for e in read_journal(folder / "supervisor.jsonl")] == ["run", "signal"]
-
-
-def test_frames_of_the_training_are_used_as_they_come() -> None:
-    """The made-up looks of this file are like real ones: a frame of the user's has its text."""
-    assert "text" in frame("/home/me/x.py")
+    assert [event.KIND for event in read_journal(folder / "supervisor.jsonl")] == ["run", "signal"]

@@ -1,4 +1,4 @@
-"""What the record and the program live through: a full disk, a deleted folder, forks, closed doors, exec."""
+"""What the record and the program survive: a full disk, a deleted folder, forks, an unloaded recorder, exec."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_child_pythons_are_clean(tmp_path: Path) -> None:
 
 
 def test_an_old_python_runs_bare(tmp_path: Path) -> None:
-    """sitecustomize is plain enough for any Python; where there is no old one, its syntax is what is checked."""
+    """sitecustomize runs in any Python; if no old one is installed, only its syntax is checked."""
     import ast
 
     import laststep

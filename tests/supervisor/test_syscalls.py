@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
+from laststep.record.events.stacks import Task
 from laststep.supervisor import syscalls
-from laststep.supervisor.snapshot import take_look
+from laststep.supervisor.snapshot import take_snapshot
 from laststep.supervisor.syscalls import blocked_in, describe_descriptor
 
 pytestmark = pytest.mark.skipif(not syscalls._NAMES, reason="system calls are known of Linux on x86-64 and ARM only")
@@ -46,12 +47,12 @@ def start() -> Iterator[Start]:
 READY = "print('READY', flush=True)\n"
 
 
-def settled(pid: int, call: str, tid: int | None = None) -> dict[str, Any]:
+def settled(pid: int, call: str, tid: int | None = None) -> Task:
     """What it is blocked in, once it is that."""
     deadline = time.monotonic() + 10
     while True:
         told = blocked_in(pid, tid or pid)
-        if told.get("call") == call or time.monotonic() > deadline:
+        if told.call == call or time.monotonic() > deadline:
             return told
         time.sleep(0.02)
 
@@ -60,39 +61,40 @@ def test_who_sleeps_and_when_it_wakes(start: Start) -> None:
     pid = start(READY + "time.sleep(40)")
     began = time.monotonic()
     told = settled(pid, "sleep")
-    assert (told["state"], told["call"], told["on"]) == ("S", "sleep", "")
-    assert told["wakes"] == pytest.approx(40 - (time.monotonic() - began), abs=5)
+    assert (told.state, told.call, told.on) == ("S", "sleep", "")
+    assert told.wakes is not None
+    assert told.wakes == pytest.approx(40 - (time.monotonic() - began), abs=5)
     time.sleep(0.5)
-    assert blocked_in(pid, pid)["wakes"] <= told["wakes"] - 0.3
+    assert (blocked_in(pid, pid).wakes or 0.0) <= told.wakes - 0.3
 
 
 def test_a_wait_with_a_timeout_is_no_sleep(start: Start) -> None:
     pid = start(READY + "threading.Event().wait(1000)")
     told = settled(pid, "futex")
-    assert told["call"] == "futex"
-    assert "wakes" not in told
+    assert told.call == "futex"
+    assert told.wakes is None
 
 
 def test_a_lock(start: Start) -> None:
     pid = start("lock = threading.Lock()\nlock.acquire()\n" + READY + "lock.acquire()")
-    assert settled(pid, "futex") == {"state": "S", "call": "futex", "on": ""}
+    assert settled(pid, "futex") == Task(state="S", call="futex")
 
 
 def test_the_opening_of_a_pipe_without_a_writer(start: Start, tmp_path: Path) -> None:
     fifo = tmp_path / "a däta fifo"
     os.mkfifo(fifo)
     told = settled(start(READY + "open(sys.argv[1])", str(fifo)), "open")
-    assert (told["call"], told["on"]) == ("open", str(fifo))
+    assert (told.call, told.on) == ("open", str(fifo))
 
 
 def test_the_reading_of_a_pipe(start: Start) -> None:
     told = settled(start("r, w = os.pipe()\n" + READY + "os.read(r, 1)"), "read")
-    assert (told["call"], told["on"]) == ("read", "pipe")
+    assert (told.call, told.on) == ("read", "pipe")
 
 
 def test_a_pipe_that_nobody_reads(start: Start) -> None:
     told = settled(start("r, w = os.pipe()\n" + READY + "os.write(w, bytes(10**6))"), "write")
-    assert (told["call"], told["on"]) == ("write", "pipe")
+    assert (told.call, told.on) == ("write", "pipe")
 
 
 @pytest.mark.parametrize("host,shown", [("127.0.0.1", "127.0.0.1"), ("::1", "::1")])
@@ -107,9 +109,9 @@ def test_a_peer_that_does_not_answer(start: Start, host: str, shown: str) -> Non
         port = server.getsockname()[1]
         pid = start(f"s = socket.create_connection(({host!r}, {port}))\n" + READY + "s.recv(1)")
         told = settled(pid, "recv")
-        assert (told["call"], told["on"]) == ("recv", f"socket {shown}:{port}")
+        assert (told.call, told.on) == ("recv", f"socket {shown}:{port}")
         timed = start(f"s = socket.create_connection(({host!r}, {port}), timeout=60)\n" + READY + "s.recv(1)")
-        assert settled(timed, "poll")["on"] == f"socket {shown}:{port}", "with a timeout Python polls first"
+        assert settled(timed, "poll").on == f"socket {shown}:{port}", "with a timeout Python polls first"
 
 
 def test_a_peer_that_does_not_take_what_is_sent(start: Start) -> None:
@@ -119,12 +121,12 @@ def test_a_peer_that_does_not_take_what_is_sent(start: Start) -> None:
         port = server.getsockname()[1]
         code = f"s = socket.create_connection(('127.0.0.1', {port}))\n" + READY + "s.sendall(bytes(10**8))"
         told = settled(start(code), "send")
-        assert (told["call"], told["on"]) == ("send", f"socket 127.0.0.1:{port}")
+        assert (told.call, told.on) == ("send", f"socket 127.0.0.1:{port}")
 
 
 def test_a_socket_without_a_peer(start: Start) -> None:
     pid = start("a, b = socket.socketpair()\n" + READY + "a.recv(1)")
-    assert settled(pid, "recv")["on"] == "socket"
+    assert settled(pid, "recv").on == "socket"
 
 
 def test_a_child_that_does_not_end(start: Start) -> None:
@@ -133,7 +135,7 @@ def test_a_child_that_does_not_end(start: Start) -> None:
         + READY
         + "os.waitpid(pid, 0)"
     )
-    assert settled(start(code), "wait")["call"] == "wait"
+    assert settled(start(code), "wait").call == "wait"
 
 
 def test_a_file_that_another_has_locked(start: Start, tmp_path: Path) -> None:
@@ -142,27 +144,27 @@ def test_a_file_that_another_has_locked(start: Start, tmp_path: Path) -> None:
     with open(tmp_path / "lock", "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         told = settled(start("f = open(sys.argv[1])\n" + READY + "fcntl.flock(f, 2)", str(file.name)), "lock-file")
-        assert (told["call"], told["on"]) == ("lock-file", file.name)
+        assert (told.call, told.on) == ("lock-file", file.name)
 
 
 def test_who_computes_is_blocked_in_nothing(start: Start) -> None:
     pid = start(READY + "while True: pass")
     told = blocked_in(pid, pid)
-    assert (told["call"], told["on"]) == ("", "")
-    assert "wakes" not in told
+    assert (told.call, told.on) == ("", "")
+    assert told.wakes is None
 
 
 def test_each_thread_by_itself(start: Start, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     code = "threading.Thread(target=open, args=(sys.argv[1],), daemon=True).start()\n" + READY + "time.sleep(60)"
     pid = start(code, str(tmp_path / "fifo"))
-    assert settled(pid, "sleep")["call"] == "sleep"
+    assert settled(pid, "sleep").call == "sleep"
     (other,) = [int(tid) for tid in os.listdir(f"/proc/{pid}/task") if int(tid) != pid]
-    assert settled(pid, "open", other)["on"] == str(tmp_path / "fifo")
+    assert settled(pid, "open", other).on == str(tmp_path / "fifo")
 
 
 def test_a_process_that_is_gone_is_nothing(start: Start) -> None:
-    assert blocked_in(2**22 + 5, 2**22 + 5) == {}
+    assert blocked_in(2**22 + 5, 2**22 + 5) == Task()
     assert describe_descriptor(2**22 + 5, 0) == ""
     assert describe_descriptor(os.getpid(), 999_999) == ""
 
@@ -185,31 +187,30 @@ def test_addresses_as_the_kernel_writes_them(text: str, address: str) -> None:
     assert syscalls._address(text) == address
 
 
-def test_a_look_tells_a_sleep_from_a_loop_of_short_ones(start: Start) -> None:
+def test_a_snapshot_tells_a_sleep_from_a_loop_of_short_ones(start: Start) -> None:
     long = start("def nap():\n    time.sleep(50)\n" + READY + "nap()")
     short = start(READY + "while True: time.sleep(0.4)")
     settled(long, "sleep")
-    told = take_look(long, [long], None)["threads"]
-    if not told:
-        pytest.skip("py-spy can't look here")
-    assert 40 < told[0]["wakes"] < 50
-    assert told[0]["cpu"] < 0.2
+    threads = take_snapshot(long, [long], None).threads
+    if not threads:
+        pytest.skip("py-spy cannot read stacks here")
+    assert 40 < (threads[0].wakes or 0.0) < 50
+    assert threads[0].cpu < 0.2
     for _ in range(3):
-        assert "wakes" not in take_look(short, [short], None)["threads"][0]
+        assert take_snapshot(short, [short], None).threads[0].wakes is None
 
 
 def test_a_server_of_its_own_is_no_network(start: Start) -> None:
     code = "s = socket.create_server(('127.0.0.1', 0))\nc = socket.create_connection(s.getsockname())\n"
     pid = start(code + READY + "c.recv(1)")
     settled(pid, "recv")
-    told = take_look(pid, [pid], None)["threads"]
-    if not told:
-        pytest.skip("py-spy can't look here")
-    assert told[0]["on"] == "a socket of its own"
+    threads = take_snapshot(pid, [pid], None).threads
+    if not threads:
+        pytest.skip("py-spy cannot read stacks here")
+    assert threads[0].on == "a socket of its own"
 
 
-def test_a_look_while_the_process_ends_is_no_error(start: Start) -> None:
+def test_a_snapshot_while_the_process_ends_is_no_error(start: Start) -> None:
     pid = start(READY + "sys.stdin.read(1)")
     threading.Timer(0.3, os.kill, (pid, 9)).start()
-    told = take_look(pid, [pid], None)
-    assert told["pid"] == pid
+    assert take_snapshot(pid, [pid], None).pid == pid

@@ -35,7 +35,7 @@ class Terminal:
             os.execvp(command[0], command)
 
     def wait_for(self, text: bytes, seconds: float = 15.0) -> bytes:
-        """What came up to and with the text; the rest is for the next one who waits."""
+        """The output up to and including the text; the rest is kept for the next call."""
         end = time.monotonic() + seconds
         while text not in self.seen:
             assert time.monotonic() < end, f"{text!r} did not appear in {self.seen!r}"
@@ -436,5 +436,5 @@ def test_a_killed_supervisor_leaves_the_terminal_usable_and_the_program_running(
 def test_what_is_said_while_it_runs_has_line_endings(session: Session) -> None:
     session.prefix = [PYTHON, "-m", "laststep", "run", "--stall-after", "2"]
     at = session.start("import laststep, time\nfor i in range(20): laststep.step(); time.sleep(0.1)\ntime.sleep(60)\n")
-    said = at.wait_for(b"laststep: nothing has moved", 40) + at.quiet(1.0)
+    said = at.wait_for(b"laststep: no progress", 40) + at.quiet(1.0)
     assert said.count(b"\n") == said.count(b"\r\n") > 2

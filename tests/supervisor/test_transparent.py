@@ -1,4 +1,4 @@
-"""The program cannot tell: bytes, terminals, signals and the exit status are what they are without laststep."""
+"""The program notices nothing: bytes, terminals, signals and the exit status are the same as without laststep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches asked for and delivered, epoch by epoch: recorded exactly, or read from the bars of a log."""
+"""Batches requested and delivered in each epoch: recorded exactly, or read from the progress bars of a log."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ import math
 import re
 from dataclasses import dataclass
 
-from laststep import text as words
-from laststep.analysis.finding import Evidence, Place
-from laststep.logs.read import story_of
-from laststep.record.event import Event
+from laststep.analysis.finding import Evidence
+from laststep.logs.read import parsed_console
+from laststep.record.events.logs import Progress
+from laststep.record.events.process import Raised, WarningShown
+from laststep.record.events.training import Epoch, TrainingData
+from laststep.record.place import Place
 from laststep.record.run import Fit, Run
 
-PHANTOM = 0.02  # of the others' time for each step: such an epoch had no data, whatever its bar shows
+MAX_PHANTOM_TIME = 0.02  # of the usual time per step: such an epoch had no data, whatever its bar shows
 _COUNT = re.compile(r"in this case, (?P<batches>\d{1,15}(?:\.\d+)?) batches")
 
 
 @dataclass(frozen=True)
 class Shortfall:
-    """A fit some of whose epochs got fewer batches than they asked for."""
+    """A fit in which some epochs got fewer batches than requested."""
 
     fit: Fit
-    asked: int  # for each epoch
+    asked: int  # batches per epoch
     delivered: tuple[int, ...]
 
     @property
@@ -30,7 +32,7 @@ class Shortfall:
 
     @property
     def length(self) -> int | None:
-        """How many batches the data holds: what came before the first epoch that was cut short."""
+        """How many batches the data holds: those up to the end of the first epoch that was cut short."""
         got = 0
         for count in self.delivered:
             got += count
@@ -43,27 +45,28 @@ class Shortfall:
         return 0 in self.delivered and any(self.delivered)
 
     def was_used_before(self, run: Run) -> bool:
-        """The same object, made at the same line, was given to an earlier fit, and it does not begin anew."""
-        data = self.fit.began.get("data") or {}
-        earlier = [(fit.began.get("data") or {}).get("made_at") for fit in run.fits if fit.id < self.fit.id]
-        made = data.get("made_at")
-        return made is not None and made in earlier and "Dataset" not in str(data.get("type"))
+        """An object made at the same line was given to an earlier fit, and it does not start again."""
+        data = self.fit.began.data
+        earlier = [fit.began.data.made_at for fit in run.fits if fit.id < self.fit.id]
+        return data.made_at is not None and data.made_at in earlier and "Dataset" not in data.type
 
     def evidence(self) -> Evidence:
         shown = ", ".join(map(str, self.delivered[:12])) + (", …" if len(self.delivered) > 12 else "")
-        told = f"batches in each epoch: {shown}; {self.asked} asked for in each"
-        return Evidence(told, (self.fit.began, *self.fit.epochs[:12], *self.fit.epochs[-1:]))
+        return Evidence(
+            f"batches per epoch: {shown}; {self.asked} requested",
+            (self.fit.began, *self.fit.epochs[:12], *self.fit.epochs[-1:]),
+        )
 
 
 def shortfall(run: Run) -> Shortfall | None:
     """The first fit that was cut short by its data."""
-    ran_out = max((warning.time for warning in warnings(run)), default=-math.inf)
+    ran_out = max((warning.time for warning in ran_out_warnings(run)), default=-math.inf)
     for fit in run.fits:
         counts = _delivered(fit)
         asked = _asked(run, fit, counts)
-        counts = tuple(got for got, epoch in zip(counts, fit.epochs, strict=True) if not epoch.get("open"))
-        # Where Keras said during this fit that its data was used up, its stop is the data's, not a callback's.
-        stopped_inside = fit.ended is not None and bool(fit.ended.get("stop")) and ran_out < fit.began.time
+        counts = tuple(got for got, epoch in zip(counts, fit.epochs, strict=True) if not epoch.is_open)
+        # If Keras warned during this fit that the data ran out, the data stopped it, not a callback.
+        stopped_inside = fit.ended is not None and fit.ended.stop and ran_out < fit.began.time
         judged = counts[:-1] if stopped_inside else counts
         if asked and any(count < asked for count in judged):
             return Shortfall(fit, asked, judged)
@@ -71,58 +74,54 @@ def shortfall(run: Run) -> Shortfall | None:
 
 
 def _asked(run: Run, fit: Fit, delivered: tuple[int, ...]) -> int | None:
-    """What fit was told to take in each epoch; without a number nothing can be missing."""
-    if run.is_log:  # its bars alone cut nothing short: some are left out, and the last one is of an open epoch
-        if 0 not in delivered and not any(epoch.get("cut") for epoch in fit.epochs):
+    """How many batches fit requests in each epoch; without a number none can be missing."""
+    if run.is_log:  # its bars alone are no evidence: some are left out, and the last epoch may be open
+        if 0 not in delivered and not any(epoch.cut for epoch in fit.epochs):
             return None
-        sizes = [epoch.get("of") for epoch in fit.epochs if epoch.get("of")]
-        return max(sizes) if sizes else None
-    told = fit.began.get("steps_per_epoch")
-    if isinstance(told, (int, float)):
-        return int(told)
-    counts = [int(epoch.get("batches") or 0) for epoch in fit.epochs]
+        return max((epoch.of for epoch in fit.epochs if epoch.of), default=None)
+    requested = fit.began.steps_per_epoch
+    if requested is not None and math.isfinite(requested):
+        return int(requested)
+    counts = [epoch.batches or 0 for epoch in fit.epochs]
     return counts[0] if counts and counts[0] > max(counts[1:], default=counts[0]) else None
 
 
 def _delivered(fit: Fit) -> tuple[int, ...]:
-    """In each epoch. The bar of a log says N/N even where nothing came; then only its clock tells."""
-    later = [epoch.get("step_seconds") or 0.0 for epoch in fit.epochs[1:]]  # the first one also traces and compiles
+    """In each epoch. The bar of a log shows N/N even for an epoch without data: only its time per step tells."""
+    later = [epoch.step_seconds or 0.0 for epoch in fit.epochs[1:]]  # the first one also traces and compiles
     if len(later) < 2:
-        return tuple(int(epoch.get("batches") or 0) for epoch in fit.epochs)
-    usual = min(max(later), fit.epochs[0].get("step_seconds") or 0.0)  # one slow epoch is no rule
-    return tuple(0 if _is_phantom(epoch, usual) else int(epoch.get("batches") or 0) for epoch in fit.epochs)
+        return tuple(epoch.batches or 0 for epoch in fit.epochs)
+    usual = min(max(later), fit.epochs[0].step_seconds or 0.0)  # a single slow epoch does not count
+    return tuple(0 if _is_phantom(epoch, usual) else epoch.batches or 0 for epoch in fit.epochs)
 
 
-def _is_phantom(epoch: Event, usual: float) -> bool:
-    own = epoch.get("step_seconds")
+def _is_phantom(epoch: Epoch, usual: float) -> bool:
+    own, no_loss = epoch.step_seconds, epoch.metrics.get("loss") == 0.0
     if own is None:
         return False
-    losses = [value for name, value in (epoch.get("metrics") or {}).items() if name == "loss"]
-    nothing = own < PHANTOM * usual and (usual > 1e-3 or losses == [0.0])
-    return bool(nothing or (losses == [0.0] and own < 0.5 * usual))
+    return (own < MAX_PHANTOM_TIME * usual and (usual > 1e-3 or no_loss)) or (no_loss and own < 0.5 * usual)
 
 
-def warnings(run: Run) -> list[Event]:
-    found = [event for event in run.all("warning") if "ran out of data" in str(event.get("message"))]
-    if not found and not run.is_log and "ran out of data" in run.console:  # tf_keras logs it, and warns nobody
-        found = [
-            event
-            for event in story_of(run).events
-            if event.kind == "warning" and "ran out" in str(event.get("message"))
-        ]
+def ran_out_warnings(run: Run) -> list[WarningShown]:
+    found = [event for event in run.all(WarningShown) if "ran out of data" in event.message]
+    if (
+        not found and not run.is_log and "ran out of data" in run.console
+    ):  # tf_keras logs it, which is no Python warning
+        shown = [event for event in parsed_console(run).events if isinstance(event, WarningShown)]
+        found = [event for event in shown if "ran out" in event.message]
     return found
 
 
-def batches_named(event: Event) -> int | None:
-    """The number that Keras 2 adds to its warning: all the batches that it wanted."""
-    found = _COUNT.search(str(event.get("message")))
+def batches_named(warning: WarningShown) -> int | None:
+    """The number in the warning of Keras 2: all the batches that fit requested."""
+    found = _COUNT.search(warning.message)
     return int(float(found["batches"])) if found else None
 
 
-def is_about_validation(run: Run, event: Event) -> bool:
-    """Keras 2 says it in validation too: then the bar is full, and the number is not that of the training."""
-    named, of, at = batches_named(event), event.get("of"), event.get("batch")
-    sizes = {epoch.get("of") for fit in run.fits for epoch in fit.epochs if epoch.get("of")} | ({of} if of else set())
+def is_about_validation(run: Run, warning: WarningShown) -> bool:
+    """Keras 2 warns in validation too: then the bar is full, and the number is not that of the training."""
+    named, of, at = batches_named(warning), warning.of, warning.batch
+    sizes = {epoch.of for fit in run.fits for epoch in fit.epochs if epoch.of} | ({of} if of else set())
     asked = {fit.asked for fit in run.fits if fit.asked}
     if named is None or not sizes or not asked:
         return False
@@ -130,20 +129,26 @@ def is_about_validation(run: Run, event: Event) -> bool:
     return not wanted and (at is None or of is None or at >= of)
 
 
-def is_about_data(run: Run, error: Event) -> bool:
+def is_about_data(run: Run, error: Raised) -> bool:
     """StopIteration comes from any iterator; TensorFlow's OutOfRangeError only from data."""
-    if error.get("callback"):
+    if error.callback is not None:
         return False
-    if "StopIteration" not in str(error.get("type")):
+    if "StopIteration" not in error.type:
         return True
-    return bool(run.training_seen or run.has("progress")) or "keras" in str(error.get("frames"))
+    in_keras = any("keras" in part for frame in error.frames for part in (frame.file, frame.function, frame.text))
+    return run.training_seen or run.has(Progress) or in_keras
 
 
-def name_of(where: Place | None) -> str:
-    """What the program calls its data, by the line that made it."""
-    given = re.match(r"(\w+)\s*=[^=]", str((where or {}).get("text", "")))
+def training_data(run: Run) -> TrainingData:
+    """What fit was given, as recorded; all empty where no fit was seen."""
+    return run.fit.began.data if run.fit is not None else TrainingData()
+
+
+def dataset_name(where: Place | None) -> str:
+    """The variable that holds the data, from the line that made it."""
+    given = re.match(r"(\w+)\s*=[^=]", where.text) if where else None
     return given[1] if given else "dataset"
 
 
-def spoken(count: int) -> str:
-    return words.count(count, "batch").replace("batchs", "batches")
+def count_batches(count: int) -> str:
+    return f"{count:,} {'batch' if count == 1 else 'batches'}"

@@ -1,4 +1,4 @@
-"""A card's compute capability against those that TensorFlow's build has code for."""
+"""A GPU's compute capability compared with those that TensorFlow's build has code for."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from dataclasses import dataclass
 
 from laststep.analysis.finding import Evidence, Remedy
 from laststep.analysis.messages import compiled
-from laststep.logs.read import story_of
+from laststep.logs.read import parsed_console
+from laststep.record.events.process import Build
+from laststep.record.events.supervisor import Limits
 from laststep.record.run import Run
 
 Capability = tuple[int, int]
 
 NEWEST_IN_WHEELS: Capability = (9, 0)  # of all releases up to 2.21
 TARGET = r"PTX version [\d.]+ does not support target '?sm_(?P<sm>\d+)"
-# The driver or the compiler refuses the code that the build holds; another set of libraries does not help.
+# The driver or the compiler rejects the code in the build; another set of libraries does not help.
 REFUSED = compiled(
     TARGET,
     r"CUDA_ERROR_(?:INVALID_PTX|NO_BINARY_FOR_GPU|INVALID_IMAGE)",
@@ -23,16 +25,16 @@ REFUSED = compiled(
     r"cu(?:LaunchKernel|ModuleGetFunction|ModuleLoadData)\([^\n]*CUDA_ERROR_INVALID_HANDLE",
 )
 BUILD = 'tf.sysconfig.get_build_info()["cuda_compute_capabilities"]'
-CARD = "nvidia-smi --query-gpu=name,compute_cap,driver_version --format=csv"
+GPU = "nvidia-smi --query-gpu=name,compute_cap,driver_version --format=csv"
 OLDER_BUILD = (
-    Remedy("Take an older release of TensorFlow, whose build still has code for this card", BUILD, safe=True),
+    Remedy("Use an older release of TensorFlow, whose build still has code for this GPU", BUILD, safe=True),
     Remedy("Or train on the CPU", "CUDA_VISIBLE_DEVICES=-1 python train.py"),
 )
 NEWER_DRIVER = (
-    Remedy("See which card and driver it is, and which cards TensorFlow has code for", f"{CARD}\n{BUILD}", safe=True),
-    Remedy("Update the driver: it compiles for the card what TensorFlow hands to it"),
+    Remedy("Check the GPU, its driver, and the GPUs that TensorFlow has code for", f"{GPU}\n{BUILD}", safe=True),
+    Remedy("Update the driver: it compiles TensorFlow's PTX for the GPU"),
 )
-# The card's capability as the framework names it when it has no code for it, the most telling line first.
+# The GPU's capability as the framework names it when it has no code for it, the most specific line first.
 _WITHOUT_CODE = compiled(
     TARGET, r"not built with CUDA kernel binaries compatible with compute capability (?P<dotted>\d+\.\d+)"
 )
@@ -42,65 +44,64 @@ _DOTTED = re.compile(r"(\d{1,2})\.(\d)")
 
 
 @dataclass(frozen=True)
-class Gap:
-    """One card and one build."""
+class CapabilityGap:
+    """One GPU and one build."""
 
-    card: Capability
+    gpu: Capability
     built: tuple[Capability, ...]  # empty where the build is not known
-    is_said: bool  # by the framework itself, not worked out from what the driver reports
+    is_printed: bool  # by the framework itself, not derived from what the driver reports
     evidence: tuple[Evidence, ...]
 
     @property
     def is_covered(self) -> bool:
         """Code for 8.0 runs on 8.0 to 8.9, and on nothing else."""
-        return any(built[0] == self.card[0] and built <= self.card for built in self.built)
+        return any(built[0] == self.gpu[0] and built <= self.gpu for built in self.built)
 
     @property
     def is_too_new(self) -> bool:
-        return self.card > max(self.built, default=NEWEST_IN_WHEELS) and not self.is_covered
+        return self.gpu > max(self.built, default=NEWEST_IN_WHEELS) and not self.is_covered
 
     @property
-    def between(self) -> str:
-        """The gap in words."""
+    def description(self) -> str:
         if not self.built:
-            return f"its compute capability is {dotted(self.card)}"
-        end, most = (self.built[0], "oldest") if self.is_too_old else (self.built[-1], "newest")
-        return f"its compute capability is {dotted(self.card)}, the {most} that the build knows is {dotted(end)}"
+            return f"its compute capability is {dotted(self.gpu)}"
+        end, extreme = (self.built[0], "oldest") if self.is_too_old else (self.built[-1], "newest")
+        return f"its compute capability is {dotted(self.gpu)}; the {extreme} that the build supports is {dotted(end)}"
 
     @property
     def is_too_old(self) -> bool:
-        return bool(self.built) and self.card < min(self.built)
+        return bool(self.built) and self.gpu < min(self.built)
 
 
-def gap_of(run: Run) -> Gap | None:
-    """None where the card is not known, or where several cards differ and no message names one."""
-    build, limits = run.last("build"), run.first("limits")
-    names = build.get("capabilities") if build is not None else None
-    built = tuple(sorted(_all(names))) if isinstance(names, list) else ()
+def capability_gap(run: Run) -> CapabilityGap | None:
+    """None where the GPU is not known, or where several GPUs differ and no message names one."""
+    build, limits = run.last(Build), run.first(Limits)
+    built = tuple(sorted(_parse_all(build.capabilities or ()))) if build is not None else ()
     known = (
-        (Evidence(f"TensorFlow's build has code for {', '.join(map(dotted, built))}", (build,)),)
+        (Evidence(f"TensorFlow's build has code for compute capability {', '.join(map(dotted, built))}", (build,)),)
         if build and built
         else ()
     )
     for pattern in (*_WITHOUT_CODE, *(_CREATED if built else ())):
-        found = next(((line, match) for line in story_of(run).lines if (match := pattern.search(line.text))), None)
+        found = next(
+            ((line, match) for line in parsed_console(run).lines if (match := pattern.search(line.text))), None
+        )
         if found:
             line, match = found
-            [card] = _all([f"sm_{match['sm']}" if "sm" in match.groupdict() else match["dotted"]])
-            says = f"line {line.number:,} of what it printed names a card of compute capability {dotted(card)}"
-            return Gap(card, built, True, (Evidence(says), *known))
-    cards = set(_all(card.get("capability") for card in (limits.get("gpus") if limits else None) or []))
-    if limits is None or not built or len(cards) != 1:
+            [gpu] = _parse_all([f"sm_{match['sm']}" if "sm" in match.groupdict() else match["dotted"]])
+            names = Evidence(f"line {line.number:,} names a GPU of compute capability {dotted(gpu)}")
+            return CapabilityGap(gpu, built, True, (names, *known))
+    reported = set(_parse_all(state.capability for state in limits.gpus)) if limits is not None else set()
+    if limits is None or not built or len(reported) != 1:
         return None
-    [card] = cards
-    return Gap(
-        card, built, False, (Evidence(f"the driver reports compute capability {dotted(card)}", (limits,)), *known)
-    )
+    [gpu] = reported
+    by_driver = Evidence(f"the driver reports compute capability {dotted(gpu)}", (limits,))
+    return CapabilityGap(gpu, built, False, (by_driver, *known))
 
 
-def _all(names: Iterable[object]) -> list[Capability]:
+def _parse_all(names: Iterable[str]) -> list[Capability]:
     """sm_89, compute_120, sm_120a, 8.9"""
-    found = [_ARCHITECTURE.match(str(name)) or _DOTTED.match(str(name)) for name in names]
+    found = [_ARCHITECTURE.match(name) or _DOTTED.match(name) for name in names]
     return [(int(each[1]), int(each[2])) for each in found if each]
 
 

@@ -1,106 +1,109 @@
-"""Whether others keep the cores busy: what the run got of the processor time that it wanted, sample by sample."""
+"""Whether other processes keep the cores busy: what the run got of the CPU time that it asked for, by sample."""
 
 from __future__ import annotations
 
 import itertools
 import statistics
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from laststep.record import torn
 from laststep.record.run import Run
+from laststep.record.sample import OtherProcess, Sample
 
-SHARE = 0.5  # of the processor time that it wanted: it got less than this
-OTHERS = 0.75  # of the cores that it may use
-WANTED = 0.2  # cores: one that wants less is not held up
-FEWEST = 3  # such stretches, of five seconds each
-PART = 0.4  # of all stretches: less is a burst
-FEWEST_STEPS = 5
+MAX_CPU_SHARE = 0.5  # of the CPU time that it asked for: it got less than this
+MIN_OTHERS_SHARE = 0.75  # of the cores that it may use, in use by others
+MIN_WANTED_CORES = 0.2  # a run that wants less is not slowed down
+MIN_INTERVALS = 3  # of about five seconds each
+MIN_INTERVAL_SHARE = 0.4  # of all intervals: less is a burst
+MAX_INTERVAL_SECONDS = 60
+MIN_STEPS = 5  # on either side, to compare step times
+MAX_NAMED_PROCESSES = 4
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Interval:
     """The time between two samples."""
 
     begin: float
     end: float
-    ran: float  # processor seconds of the run's main process
+    ran: float  # CPU seconds of the run's main process
     waited: float  # seconds in which its threads were ready to run and had no core
-    others: float  # cores
-    of: float
-    top: tuple[Mapping[str, Any], ...]
+    others: float  # cores in use by other processes
+    of: float  # cores that the run may use
+    top: tuple[OtherProcess, ...]
+
+    @property
+    def seconds(self) -> float:
+        return self.end - self.begin
 
     @property
     def is_overloaded(self) -> bool:
         wanted = self.ran + self.waited
         return (
-            self.others >= OTHERS * self.of > 0.0
-            and self.ran < SHARE * wanted
-            and wanted > WANTED * (self.end - self.begin)
+            self.others >= MIN_OTHERS_SHARE * self.of > 0.0
+            and self.ran < MAX_CPU_SHARE * wanted
+            and wanted > MIN_WANTED_CORES * self.seconds
         )
 
 
 @dataclass(frozen=True)
 class Overload:
-    """Others kept the cores busy for a good part of the run."""
+    """Other processes kept the cores busy for a good part of the run."""
 
-    stretches: tuple[Stretch, ...]
+    intervals: tuple[Interval, ...]
     seconds: float
-    share: float
+    share: float  # of the CPU time that it asked for
     others: float  # cores, on average
     of: float
     top: tuple[tuple[str, int, float], ...]  # name, pid, cores
-    slower: float | None  # how many times longer a step took meanwhile
+    slowdown: float | None  # step time in these intervals over step time outside; None: too few steps
 
 
-def stretches_of(run: Run) -> list[Stretch]:
-    known = [sample for sample in run.samples if len(torn.figures(sample.get("queue"))) == 2]
-    return [found for one, two in itertools.pairwise(known) if (found := _stretch(one, two)) is not None]
+def intervals_of(run: Run) -> list[Interval]:
+    known = [sample for sample in run.samples if sample.queue is not None]
+    return [found for one, two in itertools.pairwise(known) if (found := _interval(one, two)) is not None]
 
 
 def overload_of(run: Run) -> Overload | None:
-    every = stretches_of(run)
+    every = intervals_of(run)
     found = tuple(each for each in every if each.is_overloaded)
-    if len(found) < FEWEST or len(found) < PART * len(every):
+    if len(found) < MIN_INTERVALS or len(found) < MIN_INTERVAL_SHARE * len(every):
         return None
-    ran, seconds = sum(each.ran for each in found), sum(each.end - each.begin for each in found)
-    others = sum(each.others * (each.end - each.begin) for each in found) / seconds
+    ran, seconds = sum(each.ran for each in found), sum(each.seconds for each in found)
+    others = sum(each.others * each.seconds for each in found) / seconds
     share = ran / (ran + sum(each.waited for each in found))
-    return Overload(found, seconds, share, others, found[-1].of, _top(found), _slower(run, found))
+    return Overload(found, seconds, share, others, found[-1].of, _top(found), _slowdown(run, found))
 
 
-def _stretch(one: Mapping[str, Any], two: Mapping[str, Any]) -> Stretch | None:
-    others, begin, end = torn.table(two.get("others")), torn.number(one.get("t")), torn.number(two.get("t"))
-    used, of = torn.numbers(others, "used", "of")
-    ran, waited = (after - before for before, after in zip(one["queue"], two["queue"], strict=True))
-    if not begin < end < begin + 60 or not used >= 0.0 or not of > 0.0 or ran < 0 or waited < 0:
+def _interval(one: Sample, two: Sample) -> Interval | None:
+    if one.queue is None or two.queue is None or two.others is None:
+        return None
+    others, begin, end = two.others, one.time, two.time
+    ran, waited = (after - before for before, after in zip(one.queue, two.queue, strict=True))
+    in_order = begin < end < begin + MAX_INTERVAL_SECONDS
+    if not in_order or not others.used >= 0.0 or not others.of > 0 or ran < 0 or waited < 0:
         return None  # threads that have ended take their counts with them
-    top = tuple(entry for entry in torn.entries(others.get("top")) if isinstance(entry, dict))
-    return Stretch(begin, end, ran, waited, used, of, top)
+    return Interval(begin, end, ran, waited, others.used, others.of, others.top)
 
 
-def _top(found: tuple[Stretch, ...]) -> tuple[tuple[str, int, float], ...]:
-    """Who used most, over all of these stretches."""
+def _top(found: tuple[Interval, ...]) -> tuple[tuple[str, int, float], ...]:
+    """The processes that used most, over all of these intervals."""
     used: dict[tuple[str, int], float] = {}
-    seconds = sum(each.end - each.begin for each in found if each.top)
+    seconds = sum(each.seconds for each in found if each.top)
     for each in found:
-        for entry in each.top:
-            who = (str(entry.get("name") or "?"), torn.count(entry.get("pid")))
-            cores = torn.number(entry.get("cores"))
-            used[who] = used.get(who, 0.0) + (cores * (each.end - each.begin) if cores > 0 else 0.0)
-    most = sorted(used.items(), key=lambda item: -item[1])[:4]
+        for process in each.top:
+            who = (process.name or "?", process.pid)
+            used[who] = used.get(who, 0.0) + (process.cores * each.seconds if process.cores > 0 else 0.0)
+    most = sorted(used.items(), key=lambda item: -item[1])[:MAX_NAMED_PROCESSES]
     return tuple((name, pid, spent / seconds) for (name, pid), spent in most if spent > 0)
 
 
-def _slower(run: Run, found: tuple[Stretch, ...]) -> float | None:
-    """Against the steps outside these stretches; None where there are too few of either."""
+def _slowdown(run: Run, found: tuple[Interval, ...]) -> float | None:
     inside: list[float] = []
     outside: list[float] = []
     for step in run.steps:
         if step.duration > 0:
-            held_up = any(each.begin < step.time <= each.end for each in found)
-            (inside if held_up else outside).append(step.duration)
-    if min(len(inside), len(outside)) < FEWEST_STEPS:
+            overloaded = any(each.begin < step.time <= each.end for each in found)
+            (inside if overloaded else outside).append(step.duration)
+    if min(len(inside), len(outside)) < MIN_STEPS:
         return None
     return statistics.median(inside) / statistics.median(outside)

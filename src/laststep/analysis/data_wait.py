@@ -1,20 +1,21 @@
-"""How long steps waited for their data, from the samples of the later part of the training."""
+"""How long steps waited for their data, from the samples of the second half of training."""
 
 from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
 
 from laststep.record.run import Run
+from laststep.record.sample import LastBeat
 
-FEWEST = 5  # samples
-PHASES = ("step", "between", "")  # a loop of the program's own sets no mark
+MIN_INTERVALS = 5
+MAX_INTERVAL_SECONDS = 30
+PHASES = ("step", "between", "")  # a hand-written loop sets no phase
 
 
 @dataclass(frozen=True)
-class Waits:
-    """Seconds waited in so many steps, and the share of the time, second by second."""
+class DataWait:
+    """Seconds that a number of steps waited for data, and the share of the time, interval by interval."""
 
     waited: float
     seconds: float
@@ -26,34 +27,34 @@ class Waits:
         return self.waited / self.seconds
 
     @property
-    def each(self) -> float:
+    def per_step(self) -> float:
         return self.waited / self.steps
 
 
-def waits_of(run: Run) -> Waits | None:
-    """Of the second half of the training seconds: what a cache or a buffer costs at first is over by then."""
-    spans = [span for span in _spans(run) if span is not None]
-    late = spans[len(spans) // 2 :]
-    if len(late) < FEWEST:
+def data_wait_of(run: Run) -> DataWait | None:
+    """Of the second half of the training seconds: filling a cache or a buffer is over by then."""
+    intervals = [interval for interval in _intervals(run) if interval is not None]
+    late = intervals[len(intervals) // 2 :]
+    if len(late) < MIN_INTERVALS:
         return None
-    waited, seconds = sum(span[0] for span in late), sum(span[1] for span in late)
-    steps = sum(span[2] for span in late)
+    waited, seconds, steps = (sum(column) for column in zip(*late, strict=True))
     if not steps or not seconds:
         return None
-    return Waits(waited, seconds, steps, tuple(span[0] / span[1] for span in spans))
+    return DataWait(waited, seconds, int(steps), tuple(interval[0] / interval[1] for interval in intervals))
 
 
-def _spans(run: Run) -> list[tuple[float, float, int] | None]:
-    """(waited, seconds, steps) between two beats that follow each other, both in training steps."""
-    inside = [sample["inside"] for sample in run.samples if isinstance(sample.get("inside"), dict)]
-    return [_span(one, two) for one, two in itertools.pairwise(inside)]
+def _intervals(run: Run) -> list[tuple[float, float, int] | None]:
+    """(seconds waited, seconds, steps) between two heartbeats that follow each other, both in training steps."""
+    beats = [sample.inside for sample in run.samples if sample.inside is not None]
+    return [_interval(one, two) for one, two in itertools.pairwise(beats)]
 
 
-def _span(one: dict[str, Any], two: dict[str, Any]) -> tuple[float, float, int] | None:
-    if one.get("phase") not in PHASES or two.get("phase") != one.get("phase") or not one.get("step"):
+def _interval(one: LastBeat, two: LastBeat) -> tuple[float, float, int] | None:
+    if one.phase not in PHASES or two.phase != one.phase or not one.step:
         return None
-    seconds = float(two["time"]) - float(one["time"])
-    steps = int(two["step"]) - int(one["step"])
-    if not 0 < seconds < 30 or steps < 0 or (steps == 0 and two.get("waiting", 0.0) == 0.0):
+    if one.time is None or two.time is None or one.waited is None or two.waited is None:
         return None
-    return float(two["waited"]) - float(one["waited"]), seconds, steps
+    seconds, steps = two.time - one.time, two.step - one.step
+    if not 0 < seconds < MAX_INTERVAL_SECONDS or steps < 0 or (steps == 0 and two.waiting == 0.0):
+        return None
+    return two.waited - one.waited, seconds, steps

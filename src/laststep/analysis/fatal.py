@@ -1,18 +1,20 @@
-"""The four fatal signals share one autopsy: the Python stack, the library, the last words on the console."""
+"""What the four fatal signals have in common: the Python stack, the library, the last message on the console."""
 
 from __future__ import annotations
 
 import re
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import killed_with, no, place_of_fault, progress, reported, sender
-from laststep.record.event import Event
+from laststep.analysis.finding import Answer, Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import progress
+from laststep.analysis.signals import killed_with, reported, sender, unseen_end
+from laststep.record.events.process import RecorderStart, SignalSent
+from laststep.record.events.shared import users_line
+from laststep.record.events.supervisor import Fault, KernelLine, ProcessEnd
+from laststep.record.place import Place
 from laststep.record.run import Run
-from laststep.recorder.frames import is_users
-from laststep.rules.rule import Answer
 
 _KERNEL_LIBRARY = re.compile(r" in ([^\s\[]+)\[")
-LAST_WORDS = re.compile(
+FATAL_MESSAGE = re.compile(
     r"terminate called|what\(\):|Check failed|F\d{4} |\*\*\*|: symbol lookup|double free|corrupt|invalid pointer|"
     r"Fatal Python error|Aborted"
 )
@@ -20,24 +22,27 @@ LAST_WORDS = re.compile(
 
 def died_of(run: Run, number: int, name: str, what: str, remedies: tuple[Remedy, ...]) -> Answer:
     """The finding for one fatal signal, or why it is not that."""
+    unseen = unseen_end(run)
+    if unseen is not None:
+        return unseen
     if not killed_with(run, number, name):
-        return no(f"the process did not die of {name}")
+        return no(f"{name} did not end the process")
     evidence = [reported(run, name)]
     by_whom = sender(run, name)
-    fault = run.last("fault")
+    fault = run.last(Fault)
     where = place_of_fault(run)
     if by_whom:
         evidence.append(by_whom)
-        own = run.last("signal-sent")
-        where = (own.get("where") if own else None) or where
+        own = run.last(SignalSent)
+        where = (own.where if own else None) or where
     if fault is not None:
-        evidence.append(Evidence(f"Python's last line then was {_innermost(fault)}", (fault,)))
+        evidence.append(Evidence(f"the thread that died was {_innermost(fault)}", (fault,)))
     library = _library(run)
     if library:
-        evidence.append(Evidence(f"the kernel says it happened in {library[0]}", (library[1],)))
-    words = last_words(run)
-    if words:
-        evidence.append(Evidence(f"its last words on the console: “{words}”"))
+        evidence.append(Evidence(f"the kernel log says that it happened in {library[0]}", (library[1],)))
+    message = last_message(run)
+    if message:
+        evidence.append(Evidence(f"the last message on the console: “{message}”"))
     evidence.append(progress(run))
     inside = f", inside {library[0]}" if library else ""
     return Finding(
@@ -49,39 +54,41 @@ def died_of(run: Run, number: int, name: str, what: str, remedies: tuple[Remedy,
     )
 
 
-def _events(run: Run, kind: str) -> tuple[Event, ...]:
-    event = run.last(kind)
-    return (event,) if event else ()
+def place_of_fault(run: Run) -> Place | None:
+    """The user's own line in the stacks that faulthandler wrote, of the thread that died first."""
+    fault = run.last(Fault)
+    threads = sorted(fault.threads, key=lambda thread: not thread.current) if fault else []
+    return next((where for thread in threads if (where := users_line(thread.frames))), None)
 
 
-def _innermost(fault: Event) -> str:
+def _innermost(fault: Fault) -> str:
     """The innermost frame, and the user's own one where that is another."""
-    threads = fault.get("threads", [])
-    current = next((thread for thread in threads if thread.get("current")), None) or (threads[0] if threads else None)
-    if not current or not current["frames"]:
-        return "outside Python (no Python frame in the thread that died)"
-    top = current["frames"][0]
-    told = f"{top['function']} at {top['file'].rsplit('/', 1)[-1]}:{top['line']}"
-    mine = next((frame for frame in current["frames"] if is_users(frame["file"])), None)
-    if mine is not None and mine is not top:
-        told += f", called from {mine['file'].rsplit('/', 1)[-1]}:{mine['line']}"
-    return told
+    died = next((thread for thread in fault.threads if thread.current), None) or next(iter(fault.threads), None)
+    if died is None or not died.frames:
+        return "outside Python (it had no Python frame)"
+    top = died.frames[0]
+    users = users_line(died.frames)
+    called = f", called from {_name(users.file)}:{users.line}" if users and users.file != top.file else ""
+    return f"in {top.function} at {_name(top.file)}:{top.line}{called}"
 
 
-def _library(run: Run) -> tuple[str, Event] | None:
-    end = run.last("end")
-    pids = {str(event.get("pid")) for event in [*run.all("recorder"), *([end] if end else [])]}
-    for event in reversed(run.all("kernel")):
-        line = str(event.get("line", ""))
-        found = _KERNEL_LIBRARY.search(line)
-        if found and any(f"[{pid}]" in line for pid in pids):
+def _name(file: str) -> str:
+    return file.rsplit("/", 1)[-1]
+
+
+def _library(run: Run) -> tuple[str, KernelLine] | None:
+    end = run.last(ProcessEnd)
+    pids = {start.pid for start in run.all(RecorderStart)} | ({end.pid} if end else set())
+    for event in reversed(run.all(KernelLine)):
+        found = _KERNEL_LIBRARY.search(event.line)
+        if found and any(f"[{pid}]" in event.line for pid in pids):
             return found[1], event
     return None
 
 
-def last_words(run: Run) -> str:
-    """The last line on the console that a dying C or C++ program writes."""
+def last_message(run: Run) -> str:
+    """The last line on the console that C or C++ code writes before it aborts."""
     for line in reversed(run.console[-20000:].splitlines()):
-        if LAST_WORDS.search(line) and not line.startswith("  File"):
+        if FATAL_MESSAGE.search(line) and not line.startswith("  File"):
             return line.strip()[:200]
     return ""

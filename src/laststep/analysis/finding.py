@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Any, TypeAlias
 
 from laststep.record.event import Event
+from laststep.record.place import Place
 from laststep.record.run import Run
-
-Place = Mapping[str, Any]
 
 
 class Confidence(IntEnum):
@@ -33,7 +33,7 @@ class Confidence(IntEnum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """One thing that was measured or recorded, with the events that say so and perhaps a small curve."""
+    """One thing that was measured or recorded, with the events that show it and perhaps a small curve."""
 
     says: str
     events: tuple[Event, ...] = ()
@@ -42,7 +42,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Remedy:
-    """What to change. Safe: it cannot change what the model learns. Trial: how `laststep prove` tries it."""
+    """What to change. Safe: it cannot change what the model learns. Trial: how `laststep prove` tests it."""
 
     does: str
     change: str | None = None
@@ -62,6 +62,16 @@ class Finding:
     where: Place | None = None
     rule: str = ""
     symptom: str = ""
+    brief: str = ""  # as a link of the chain that led to the end; "" where the cause's first clause will do
+    follows_from: str | None = None  # the rule of the finding that this one is a consequence of
+
+    @property
+    def in_brief(self) -> str:
+        """One clause without a full stop, for the chain."""
+        clause = self.brief or re.split(r"[:;] |\. |\.$|, and |, so ", self.cause, maxsplit=1)[0].strip()
+        first, space, rest = clause.partition(" ")
+        is_name = not first[1:].islower() and len(first) > 1  # TerminateOnNaN, OSError
+        return clause if is_name else f"{first.lower()}{space}{rest}"
 
     def __post_init__(self) -> None:
         if not self.evidence:
@@ -70,7 +80,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class RuledOut:
-    """A rule's other answer: not this, because. `measured` ones are worth telling, a `note` even when all is well."""
+    """A rule's other answer: not this cause, and why. Shown if `measured`; a `note` even if there is no finding."""
 
     because: str
     measured: bool = False
@@ -80,10 +90,27 @@ class RuledOut:
 
 @dataclass(frozen=True)
 class Unchecked:
-    """A rule that could not be asked, and why."""
+    """A rule that could not be checked, and why."""
 
     because: str
     rule: str = ""
+
+
+Answer: TypeAlias = Finding | RuledOut | Unchecked
+
+
+def no(because: str) -> RuledOut:
+    return RuledOut(because)
+
+
+def measured(because: str) -> RuledOut:
+    """Ruled out by a measurement, which is shown."""
+    return RuledOut(because, measured=True)
+
+
+def cannot(because: str) -> Unchecked:
+    """The record lacks what the rule needs."""
+    return Unchecked(because)
 
 
 @dataclass(frozen=True)
@@ -96,11 +123,3 @@ class Diagnosis:
     unchecked: tuple[Unchecked, ...]
     outcome: str
     hurried: bool = False  # there was no time for all rules
-
-    def __str__(self) -> str:
-        from laststep.reports.terminal import page
-
-        return page(self)
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))

@@ -1,48 +1,83 @@
-"""Whether memory grows for good, what keeps it, and when it runs out: for the rules and for the living run alike."""
+"""Whether memory grows steadily, what holds it, and when it runs out: for the rules and for the living run alike."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from laststep import text as words
 from laststep.analysis.finding import Evidence, RuledOut
-from laststep.analysis.forecast import Forecast, Point, Room, Trend, foretell, memory_points, room, trend
+from laststep.analysis.forecast import (
+    Headroom,
+    Point,
+    Projection,
+    Trend,
+    exhaustion,
+    fit_trend,
+    headroom_in,
+    memory_points,
+    project,
+)
 from laststep.analysis.memory import limit_of, memory_kill
-from laststep.record import torn
 from laststep.record.event import Event
+from laststep.record.events.supervisor import ProcessEnd
+from laststep.record.events.training import Census, Container, Epoch, FitEnd, FitStart, Trace
+from laststep.record.ownership import MIN_OWNER_SHARE
+from laststep.record.place import Place
 from laststep.record.run import Run, view
+from laststep.record.sample import Sample
+from laststep.text import format_count, format_duration, format_size
 
-DEATHS = ("host-out-of-memory", "host-allocation-failed")  # the leak is the root of them
-TENSORS = frozenset({"EagerTensor", "ndarray", "ResourceVariable", "Variable", "Tensor", "memmap"})
-MOST_OF_IT = 0.4  # of the growth: what explains that much of it is its owner
-ALL_AGAIN = (0.85, 0.92, 1.0)  # of the history: it must have been a steady rise at each of these times
-LEAST = 150e6  # bytes; smaller growth is not worth a word in a run that went well
-LEAST_GRAPHS = 100e6
-MANY_GRAPHS = 8
-LEAST_SHARE = 0.25  # of what training began with
-LEAST_OF_ROOM = 0.1  # or of the room that there was
-EPOCHS_UNNAMED = 3  # that must have ended before growth without an owner is called a leak
-SECONDS_UNNAMED = 600.0  # the same where there are no epochs
-SECONDS_DICT = 120.0  # without an epoch's end, a dict that fills may be a cache
-NEARLY_ALL = 0.8  # of the way: then it no longer matters what it is
+TENSOR_CLASSES = frozenset({"EagerTensor", "ndarray", "ResourceVariable", "Variable", "Tensor", "memmap"})
+CHECKED_AT = (0.85, 0.92, 1.0)  # of the history: the rise must have been steady up to each of these times
+MAX_GARBAGE_SHARE = 0.5  # of the rise: where a garbage collection freed more, it was no leak
+MIN_RISE_BYTES = 150e6  # for a finding in a run that went well
+MIN_RISE_BYTES_OF_GRAPHS = 100e6
+MIN_RISE_SHARE = 0.25  # of the memory in use when training began
+MIN_RISE_OF_HEADROOM = 0.1  # or of the headroom at that time
+MIN_MORE_GRAPHS = 8
+MIN_EPOCHS_WITHOUT_OWNER = 3  # that must have ended before growth without an owner is called a leak
+MIN_SECONDS_WITHOUT_OWNER = 600.0  # the same where there are no epochs
+MIN_SECONDS_OF_DICT = 120.0  # before an epoch has ended, a dict that grows may be a cache
+MIN_USED_SHARE = 0.15  # of the headroom
+NEARLY_USED_UP = 0.8  # of the headroom: then a cache that fills is as bad
+MAX_SHARE_OF_EPOCH = 0.8  # at which memory runs out, for that to be sure
+MIN_SAMPLES = 12  # to say that memory did not rise
+SAME_SIZE = 1.02  # up to this ratio of their growth, two containers are the same data; the first is named
 
 
 @dataclass(frozen=True)
 class Owner:
-    """A container, by its name, that grew between two censuses."""
+    """A container of the program's own that grew between two censuses."""
 
     name: str
-    kind: str
-    holds: str
-    where: Mapping[str, Any] | None
+    kind: str  # list, dict …
+    holds: str  # the class that takes most of it
+    where: Place | None  # the line that adds to it
     length: int
-    added: int
-    grew: float  # bytes
+    added: int  # entries
+    grown_bytes: float
     share: float  # of all growth in that time
-    events: tuple[Event, ...]
+    censuses: tuple[Census, ...]
+
+    @property
+    def label(self) -> str:
+        """Its name as code; a cache of functools has a description instead."""
+        return self.name if " " in self.name else f"`{self.name}`"
+
+    @property
+    def entry_bytes(self) -> float:
+        return self.grown_bytes / self.added
+
+    @property
+    def percent(self) -> str:
+        return f"{min(100, round(100 * self.share))}%"
+
+    @property
+    def growth(self) -> Evidence:
+        added = f"{format_count(self.added, 'element')} of {format_size(self.entry_bytes)} each"
+        grew = f"{self.label} ({self.kind}) grew by {added} between two censuses"
+        return Evidence(f"{grew}: {self.percent} of the growth", self.censuses)
 
 
 @dataclass(frozen=True)
@@ -51,175 +86,185 @@ class Leak:
 
     trend: Trend
     points: Sequence[Point]
-    room: Room | None
-    forecast: Forecast | None
+    headroom: Headroom | None
+    projection: Projection | None
     owner: Owner | None
-    graphs: tuple[Event, ...]  # the first and the last event that says how many graphs were alive
-    censuses: tuple[Event, ...]
-    epochs: int  # that ended while it was watched
-    is_sound: bool  # not to be taken for something that fills up and then stays
+    graphs: tuple[Trace | Census, ...]  # the first and the last event that says how many graphs were alive
+    censuses: tuple[Census, ...]
+    epochs: int  # that ended during this history
+    is_sound: bool = False  # it cannot be a cache that fills up and then stays
 
     @property
     def more_graphs(self) -> int:
         """How many more were alive later."""
-        return graphs_alive(self.graphs[-1]) - graphs_alive(self.graphs[0]) if self.graphs else 0
+        return self.graphs[-1].graphs - self.graphs[0].graphs if self.graphs else 0
 
     @property
-    def is_notable(self) -> bool:
-        """Worth a finding in a run that went well."""
+    def is_of_graphs(self) -> bool:
+        return self.owner is None and self.more_graphs >= MIN_MORE_GRAPHS
+
+    @property
+    def is_of_tensors(self) -> bool:
+        return self.owner is not None and self.owner.holds in TENSOR_CLASSES
+
+    @property
+    def is_large(self) -> bool:
         rise, before = self.trend.rise, self.points[0].value
-        if is_graphs(self):
-            return rise >= LEAST_GRAPHS
-        room_before = self.trend.rise + (self.room.left if self.room else rise * 100)
-        return rise >= LEAST and (rise >= LEAST_SHARE * before or rise >= LEAST_OF_ROOM * room_before)
+        if self.is_of_graphs:
+            return rise >= MIN_RISE_BYTES_OF_GRAPHS
+        headroom_before = rise + (self.headroom.left if self.headroom else rise * 100)
+        is_notable = rise >= MIN_RISE_SHARE * before or rise >= MIN_RISE_OF_HEADROOM * headroom_before
+        return rise >= MIN_RISE_BYTES and is_notable
+
+    @property
+    def is_reportable(self) -> bool:
+        return self.is_sound and self.is_large
 
 
 @view
 def leak_of(run: Run) -> Leak | None:
     """The leak of a run, living or dead; the same answer for all rules."""
-    last = run.steps[-1].time if run.steps else 0.0
-    # What is held at the end is let go then: only what was seen while it trained counts.
-    return find_leak(run.samples, run.events, None if run.alive else last)
+    last_step = run.steps[-1].time if run.steps else 0.0
+    # Memory is freed at the end: only the samples from training count.
+    return find_leak(run.samples, run.events, None if run.alive else last_step)
 
 
-def find_leak(samples: Sequence[Mapping[str, Any]], events: Sequence[Event], until: float | None = None) -> Leak | None:
+def find_leak(samples: Sequence[Sample], events: Sequence[Event], until: float | None = None) -> Leak | None:
     """None where memory does not rise steadily, or where what rose was garbage."""
     if until is not None:
-        samples = [sample for sample in samples if sample["t"] <= until]
+        samples = [sample for sample in samples if sample.time <= until]
         events = [event for event in events if event.time <= until]
-    ends = [event.time for event in events if event.kind == "epoch"]
-    begun = next((sample["t"] for sample in samples if (sample.get("inside") or {}).get("step")), None)
-    if begun is None:
+    epoch_ends = [event.time for event in events if isinstance(event, Epoch)]
+    first_step = next((sample.time for sample in samples if sample.step), None)
+    if first_step is None:
         return None
-    since = max(begun, ends[0]) if ends else begun  # the first epoch fills caches and buffers
+    since = max(first_step, epoch_ends[0]) if epoch_ends else first_step  # the first epoch fills caches and buffers
     points = memory_points(samples, since)
-    censuses = tuple(event for event in events if event.kind == "census" and event.get("counts") is not None)
-    collected = [event for event in censuses if event.get("freed") is not None and event.time >= since]
-    found = _steady(points, ends)
-    if found is None or any(event.get("freed") > 0.5 * found.rise for event in collected):
+    censuses = tuple(event for event in events if isinstance(event, Census) and event.counts is not None)
+    trend = _steady_trend(points, epoch_ends)
+    if trend is None or _was_garbage(censuses, since, trend):
         return None
-    space = _room(samples)
-    left = foretell(found, points[-1], space.left) if space else None
-    owner = owner_of(censuses, found.slope)
-    ended = sum(end > since for end in ends)
-    leak = Leak(found, points, space, left, owner, _graphs(events, since), censuses, ended, False)
-    return _judged(leak, events, bool(ends))
+    headroom = _last_headroom(samples)
+    leak = Leak(
+        trend=trend,
+        points=points,
+        headroom=headroom,
+        projection=project(trend, points[-1], headroom.left) if headroom else None,
+        owner=owner_of(censuses, trend.slope),
+        graphs=_graph_counts(events, since),
+        censuses=censuses,
+        epochs=sum(end > since for end in epoch_ends),
+    )
+    return replace(leak, is_sound=_is_sound(leak, events, bool(epoch_ends)))
 
 
-def _steady(points: list[Point], ends: list[float]) -> Trend | None:
-    found = None
+def _was_garbage(censuses: Sequence[Census], since: float, trend: Trend) -> bool:
+    freed = [event.freed for event in censuses if event.freed is not None and event.time >= since]
+    return any(size > MAX_GARBAGE_SHARE * trend.rise for size in freed)
+
+
+def _steady_trend(points: list[Point], epoch_ends: list[float]) -> Trend | None:
+    trend = None
     if not points:
         return None
     whole = points[-1].time - points[0].time
-    for part in ALL_AGAIN:
-        until = points[0].time + part * whole
-        found = trend([point for point in points if point.time <= until], ends)
-        if found is None or not found.is_steady:
+    for share in CHECKED_AT:
+        until = points[0].time + share * whole
+        trend = fit_trend([point for point in points if point.time <= until], epoch_ends)
+        if trend is None or not trend.is_steady:
             return None
-    return found
+    return trend
 
 
-def _room(samples: Sequence[Mapping[str, Any]]) -> Room | None:
-    """The last sample's: those before belong to a time when more was free."""
-    return next((found for sample in reversed(samples) if (found := room(sample)) is not None), None)
+def _last_headroom(samples: Sequence[Sample]) -> Headroom | None:
+    return next((found for sample in reversed(samples) if (found := headroom_in(sample)) is not None), None)
 
 
-def _judged(leak: Leak, events: Sequence[Event], epochs_known: bool) -> Leak:
-    from dataclasses import replace
-
-    return replace(leak, is_sound=_is_sound(leak, events, epochs_known))
-
-
-def _is_sound(leak: Leak, events: Sequence[Event], epochs_known: bool) -> bool:
-    if _ends_before_the_epoch(leak, events) or (leak.forecast is not None and leak.forecast.way > NEARLY_ALL):
+def _is_sound(leak: Leak, events: Sequence[Event], has_epochs: bool) -> bool:
+    used_share = leak.projection.used_share if leak.projection else None
+    if _ends_before_the_epoch(leak, events) or (used_share is not None and used_share > NEARLY_USED_UP):
         return True
     if leak.owner is not None:
-        fills_up = leak.owner.kind in ("dict", "set") and not epochs_known
-        return not fills_up or leak.trend.seconds > SECONDS_DICT
-    if leak.more_graphs >= MANY_GRAPHS:
+        may_be_cache = leak.owner.kind in ("dict", "set") and not has_epochs
+        return not may_be_cache or leak.trend.seconds > MIN_SECONDS_OF_DICT
+    if leak.more_graphs >= MIN_MORE_GRAPHS:
         return True
-    if not _is_held(leak.censuses):
+    if not _is_referenced(leak.censuses):
         return False
-    if epochs_known:
-        return leak.epochs >= EPOCHS_UNNAMED and (leak.forecast is None or leak.forecast.way > 0.15)
-    return leak.trend.seconds > SECONDS_UNNAMED
+    if has_epochs:
+        return leak.epochs >= MIN_EPOCHS_WITHOUT_OWNER and (used_share is None or used_share > MIN_USED_SHARE)
+    return leak.trend.seconds > MIN_SECONDS_WITHOUT_OWNER
 
 
-def _is_held(censuses: Sequence[Event]) -> bool:
-    """Garbage was collected, by us or by Python itself, and memory stayed; True where nobody looked."""
-    collected = any(event.get("freed") is not None for event in censuses)
-    by_python = [torn.count(event.get("collections")) for event in (*censuses[:1], *censuses[-1:])]
-    return not censuses or collected or by_python[-1] > by_python[0]
+def _is_referenced(censuses: Sequence[Census]) -> bool:
+    """Garbage was collected, by us or by Python itself, and memory stayed; True without a census."""
+    collected = any(event.freed is not None for event in censuses)
+    return not censuses or collected or censuses[-1].collections > censuses[0].collections
 
 
 def _ends_before_the_epoch(leak: Leak, events: Sequence[Event]) -> bool:
-    """Memory runs out before the epoch does, by their known lengths: whatever it is that fills up."""
-    fit = next((event for event in reversed(events) if event.kind in ("fit", "fit-end")), None)
-    steps = fit.get("steps") if fit is not None and fit.kind == "fit" else None
-    if not isinstance(steps, int) or steps <= 0 or leak.forecast is None or leak.forecast.step is None or leak.epochs:
+    """Memory runs out before the first epoch ends: then a cache that fills is as bad as a leak."""
+    fit = next((event for event in reversed(events) if isinstance(event, (FitStart, FitEnd))), None)
+    steps = fit.steps if isinstance(fit, FitStart) else None
+    projection = leak.projection
+    if not isinstance(steps, int) or steps <= 0 or projection is None or projection.step is None or leak.epochs:
         return False
     first = leak.points[0].step
-    return leak.forecast.way > 0.15 and leak.forecast.step - first < 0.8 * steps
+    return projection.used_share > MIN_USED_SHARE and projection.step - first < MAX_SHARE_OF_EPOCH * steps
 
 
-def owner_of(censuses: Sequence[Event], slope: float) -> Owner | None:
-    """The container that grew most; None where no one explains a good part of so many bytes a second."""
+def owner_of(censuses: Sequence[Census], slope: float) -> Owner | None:
+    """The container that grew most; None where none accounts for a good part of a growth of `slope` bytes a second."""
     if len(censuses) < 2:
         return None
     first, last = censuses[0], censuses[-1]
     seconds = last.time - first.time
     expected = max(slope * seconds, 1.0)
     best: Owner | None = None
-    for entry in last.get("containers") or []:
-        history = [_named(event, entry) for event in censuses]
-        seen = [(event, item) for event, item in zip(censuses, history, strict=True) if item is not None]
-        if len(seen) < 2 or entry.get("most") or not _only_grew([item["length"] for _, item in seen]):
+    for entry in last.containers:
+        history = [_find_container(census, entry) for census in censuses]
+        known = [(census, item) for census, item in zip(censuses, history, strict=True) if item is not None]
+        if len(known) < 2 or entry.most or not _only_grew([item.length for _, item in known]):
             continue
-        oldest, older = seen[0]
-        grew, added = entry["bytes"] - older["bytes"], entry["length"] - older["length"]
+        oldest, older = known[0]
+        grown, added = entry.bytes - older.bytes, entry.length - older.length
         part = expected * (last.time - oldest.time) / seconds if seconds > 0 else expected
-        share = grew / max(part, 1.0)
-        if share >= MOST_OF_IT and added > 0 and (best is None or grew > 1.02 * best.grew):
+        share = grown / max(part, 1.0)
+        if share >= MIN_OWNER_SHARE and added > 0 and (best is None or grown > SAME_SIZE * best.grown_bytes):
             best = Owner(
-                entry["name"], entry["kind"], entry["holds"], entry.get("where"), entry["length"], added, grew, share,
-                (oldest, last),
-            )  # fmt: skip
+                entry.name, entry.kind, entry.holds, entry.where, entry.length, added, grown, share, (oldest, last)
+            )
     return best
 
 
-def _named(event: Event, entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    wanted = (entry["name"], entry["file"])
-    return next((item for item in event.get("containers") or [] if (item["name"], item["file"]) == wanted), None)
+def _find_container(census: Census, wanted: Container) -> Container | None:
+    name = (wanted.name, wanted.file)
+    return next((item for item in census.containers if (item.name, item.file) == name), None)
 
 
 def _only_grew(lengths: list[int]) -> bool:
     return all(b >= a for a, b in itertools.pairwise(lengths)) and lengths[-1] > lengths[0]
 
 
-def _graphs(events: Sequence[Event], since: float) -> tuple[Event, ...]:
-    """The first and the last that say how many graphs were alive: each trace does, and each census."""
-    found = [event for event in events if event.time >= since and graphs_alive(event)]
+def _graph_counts(events: Sequence[Event], since: float) -> tuple[Trace | Census, ...]:
+    """The first and the last event that says how many graphs were alive."""
+    late = [event for event in events if isinstance(event, (Trace, Census)) and event.time >= since]
+    found = [event for event in late if event.graphs]
     return (found[0], found[-1]) if len(found) > 1 else ()
 
 
-def graphs_alive(event: Event) -> int:
-    """0 where it says nothing about that."""
-    if event.kind == "trace":
-        return torn.count(event.get("graphs"))
-    return torn.count(torn.table(event.get("counts")).get("FuncGraph")) if event.kind == "census" else 0
-
-
-def how_it_grew(leak: Leak) -> Evidence:
-    """The rise, from when, with its curve."""
+def growth_evidence(leak: Leak) -> Evidence:
+    """How much memory grew, with its curve."""
     first, last = leak.points[0], leak.points[-1]
-    per = f"about {words.size(leak.trend.per_step)} with every step" if leak.trend.pace else ""
-    told = f"memory rose steadily, by {words.size(last.value - first.value)}"
-    told += f" in {words.span(last.time - first.time)}, {per or words.size(leak.trend.slope) + ' a second'}"
-    return Evidence(told, curve=_evenly(leak.points))
+    rate = f"{format_size(leak.trend.slope)} per second"
+    if leak.trend.steps_per_second:
+        rate = f"about {format_size(leak.trend.per_step)} per step"
+    rise, seconds = format_size(last.value - first.value), format_duration(last.time - first.time)
+    return Evidence(f"memory rose steadily by {rise} in {seconds}, {rate}", curve=_evenly_spaced(leak.points))
 
 
-def _evenly(points: Sequence[Point], count: int = 32) -> tuple[float, ...]:
-    """At equal distances in time: samples are denser when memory gets short."""
+def _evenly_spaced(points: Sequence[Point], count: int = 32) -> tuple[float, ...]:
+    """Samples are denser in time when memory gets short."""
     begin, span = points[0].time, points[-1].time - points[0].time
     times = [begin + span * number / (count - 1) for number in range(count)]
     found, at = [], 0
@@ -230,48 +275,32 @@ def _evenly(points: Sequence[Point], count: int = 32) -> tuple[float, ...]:
     return tuple(found)
 
 
-def how_long(run: Run, leak: Leak) -> list[Evidence]:
-    """When it runs out, while it lives; that it did, afterwards."""
+def exhaustion_evidence(run: Run, leak: Leak) -> list[Evidence]:
+    """When memory runs out, while the run lives; that it did, afterwards."""
     kill = memory_kill(run)
     if kill is not None:
         limit = limit_of(run, kill.group)
-        whose = f"its control group reached its limit of {words.size(limit)}" if limit else "the machine had no more"
-        return [Evidence(f"then the kernel killed the process: {whose}", tuple(run.all("end")[-1:]))]
-    if leak.forecast is None or leak.room is None or not run.alive:
+        why = (
+            f"its control group reached its limit of {format_size(limit)}" if limit else "the machine ran out of memory"
+        )
+        return [Evidence(f"then the kernel killed the process: {why}", tuple(run.all(ProcessEnd)[-1:]))]
+    if leak.projection is None or leak.headroom is None or not run.alive:
         return []
-    return [Evidence(runs_out(leak.forecast, leak.room))]
+    return [Evidence(exhaustion(leak.projection.seconds, leak.projection.step, leak.headroom.text))]
 
 
-def runs_out(forecast: Forecast, space: Room) -> str:
-    told = f"memory runs out in about {words.span(forecast.seconds)}"
-    told += f", at step ≈ {forecast.step:,}" if forecast.step else ""
-    return told + f" (limit {words.size(space.limit)} of {space.whose})"
+def garbage_evidence(leak: Leak) -> list[Evidence]:
+    """How little a garbage collection freed."""
+    for census in leak.censuses:
+        if census.freed is not None:
+            freed = format_size(census.freed)
+            return [Evidence(f"a garbage collection freed {freed}: the rest is still referenced", (census,))]
+    return []
 
 
-def not_garbage(leak: Leak) -> list[Evidence]:
-    taken = next((event for event in leak.censuses if event.get("freed") is not None), None)
-    if taken is None:
-        return []
-    freed = words.size(taken.get("freed"))
-    return [Evidence(f"collecting garbage gave back {freed}: the rest is still held by somebody", (taken,))]
-
-
-def keeps(leak: Leak | None) -> bool:
-    """Worth a finding: for sure no cache that fills, and large."""
-    return leak is not None and leak.is_sound and leak.is_notable
-
-
-def is_tensors(leak: Leak) -> bool:
-    return leak.owner is not None and leak.owner.holds in TENSORS
-
-
-def is_graphs(leak: Leak) -> bool:
-    return leak.owner is None and leak.more_graphs >= MANY_GRAPHS
-
-
-def quiet(run: Run, leak: Leak | None, because: str) -> RuledOut:
-    """Not this; told only where memory was watched long enough to know."""
-    if leak is None and run.samples and len(run.samples) >= 12 and run.steps:
-        most = max(float(sample.get("rss") or 0) for sample in run.samples)
-        return RuledOut(f"{because}; memory did not rise steadily, {words.size(most)} at most")
+def no_leak(run: Run, leak: Leak | None, because: str) -> RuledOut:
+    """With the peak of memory where there are enough samples to tell."""
+    if leak is None and len(run.samples) >= MIN_SAMPLES and run.steps:
+        peak = max(sample.rss for sample in run.samples)
+        return RuledOut(f"{because}; memory did not rise steadily, its peak was {format_size(peak)}")
     return RuledOut(because)

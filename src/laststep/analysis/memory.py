@@ -1,130 +1,134 @@
-"""Whether memory ended the process: the kernel's counters and words, before and after; and how memory grew."""
+"""Whether the kernel killed the process for memory, by its counters and its log; and what used the memory."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
-from laststep import text as words
-from laststep.analysis.finding import Evidence, Place, Remedy
-from laststep.analysis.messages import data_of
-from laststep.analysis.progress import fit_place, killed_with
-from laststep.record.event import Event
+from laststep.analysis.finding import Evidence, Remedy
+from laststep.analysis.progress import fit_place
+from laststep.analysis.signals import killed_with
+from laststep.record.events.process import RecorderStart
+from laststep.record.events.supervisor import Aftermath, KernelLine, Launch, Limits, ProcessEnd
+from laststep.record.place import Place
 from laststep.record.run import Run
+from laststep.record.sample import MemoryGroup, Sample
+from laststep.text import format_size
 
 _VICTIM = re.compile(r"Killed process (\d+) \(([^)]*)\)")
-NEAR_THE_LIMIT = 0.9
+NEAR_LIMIT_SHARE = 0.9  # of the limit
+MIN_STEPS_OF_GROWTH = 10
+MIN_OTHER_PROCESS_BYTES = 200e6
+MIN_STAGE_SHARE = 0.2  # of the limit, for a stage of the pipeline to be named
+ASSUMED_LIMIT_BYTES = 1e9  # where there is none
+BUFFER_SHARE = 0.1  # of the limit, for a buffer that is suggested
 
 
 @dataclass(frozen=True)
 class MemoryKill:
-    """What speaks for a kill for memory. `sure` when the kernel's own words or counters name this process."""
+    """Evidence of a kill for memory. `sure` where the kernel's log names this process or its group's counter rose."""
 
     sure: bool
-    victim: Event | None = None  # the kernel log's line that names the process
-    group: Mapping[str, Any] | None = None  # the control group whose kill counter rose
+    victim: KernelLine | None = None  # the kernel log's line that names the process
+    group: MemoryGroup | None = None  # the control group whose kill counter rose, after the end
+    group_kills_before: int = 0
     machine_kills: int = 0
 
 
 def memory_kill(run: Run) -> MemoryKill | None:
-    """The evidence that the kernel killed this process for memory; None where nothing says so."""
-    if run.vanished and not run.has("aftermath"):
+    """None where nothing says that the kernel killed this process for memory."""
+    if run.vanished and not run.has(Aftermath):
         return MemoryKill(sure=False) if was_near_the_limit(run) else None
     if not was_killed(run):
         return None
-    victim, group, kills = _victim(run), _group_that_killed(run), _machine_kills(run)
+    victim, (group, before), kills = _victim(run), _group_that_killed(run), _machine_kills(run)
     if victim is not None or (group is not None and not _log_names_others(run)):
-        return MemoryKill(True, victim, group, kills)
+        return MemoryKill(True, victim, group, before, kills)
     if kills and not _log_names_others(run):
-        return MemoryKill(False, None, None, kills)
+        return MemoryKill(False, machine_kills=kills)
     return None
 
 
 def can_tell(run: Run) -> bool:
-    """Whether any of the kernel's counters, or its log, could be read."""
-    before, after = run.first("limits"), run.last("aftermath")
+    """Whether any of the kernel's kill counters, or its log, could be read."""
+    before, after = run.first(Limits), run.last(Aftermath)
     if before is None or after is None:
         return False
-    counted = any("kills" in group for group in after.get("groups", [])) or after.get("machine_kills") is not None
-    return counted or before.get("no_kernel_log_because") is None
+    counted = any(group.kills is not None for group in after.groups) or after.machine_kills is not None
+    return counted or before.no_kernel_log_because is None
 
 
 def was_killed(run: Run) -> bool:
-    """SIGKILL; or gone without a word, where the system tells the exit status to somebody else."""
+    """By SIGKILL; or nobody saw its end: the supervisor died too, or another process got the exit status."""
     return killed_with(run, 9, "SIGKILL") or run.vanished
 
 
 def pids(run: Run) -> set[int]:
-    known = [event.get("pid") for event in [*run.all("recorder"), *run.all("end")]]
-    after = run.last("aftermath")
-    return {int(pid) for pid in [*known, *(after.get("tree", []) if after else [])] if pid}
+    known = [*(event.pid for event in run.all(RecorderStart)), *(event.pid for event in run.all(ProcessEnd))]
+    after = run.last(Aftermath)
+    return {pid for pid in (*known, *(after.tree if after else ())) if pid}
 
 
-def _victim(run: Run) -> Event | None:
+def _victim(run: Run) -> KernelLine | None:
     mine = pids(run)
-    for event in reversed(run.all("kernel")):
-        found = _VICTIM.search(str(event.get("line", "")))
+    for event in reversed(run.all(KernelLine)):
+        found = _VICTIM.search(event.line)
         if found and int(found[1]) in mine:
             return event
     return None
 
 
 def _log_names_others(run: Run) -> bool:
-    return _victim(run) is None and any(_VICTIM.search(str(e.get("line", ""))) for e in run.all("kernel"))
+    return _victim(run) is None and any(_VICTIM.search(event.line) for event in run.all(KernelLine))
 
 
-def _group_that_killed(run: Run) -> Mapping[str, Any] | None:
-    """The control group whose kill counter rose, with its numbers from after the end."""
-    before: dict[str, Mapping[str, Any]] = {}
-    for event in run.all("limits"):
-        for group in event.get("groups", []):
-            before.setdefault(group["group"], group)
-    after = run.last("aftermath")
-    for group in after.get("groups", []) if after else []:
-        earlier = before.get(group["group"], {})
-        if group.get("kills", 0) > earlier.get("kills", 0):
-            return {**earlier, **group, "kills_before": earlier.get("kills", 0)}
-    return None
+def _group_that_killed(run: Run) -> tuple[MemoryGroup | None, int]:
+    """The control group whose kill counter rose, as it was after the end; and the counter before."""
+    before: dict[str, MemoryGroup] = {}
+    for event in run.all(Limits):
+        for group in event.groups:
+            before.setdefault(group.group, group)
+    after = run.last(Aftermath)
+    for group in after.groups if after else ():
+        earlier = before.get(group.group, MemoryGroup())
+        if (group.kills or 0) > (earlier.kills or 0):
+            return replace(group, limit=group.limit or earlier.limit), earlier.kills or 0
+    return None, 0
 
 
 def _machine_kills(run: Run) -> int:
-    before, after = run.first("limits"), run.last("aftermath")
-    if before is None or after is None or before.get("machine_kills") is None:
+    before, after = run.first(Limits), run.last(Aftermath)
+    if before is None or after is None or before.machine_kills is None:
         return 0
-    return int(after.get("machine_kills") or 0) - int(before.get("machine_kills", 0))
+    return (after.machine_kills or 0) - before.machine_kills
 
 
-def limit_of(run: Run, group: Mapping[str, Any] | None = None) -> float | None:
-    """The control group's limit, where there is one."""
-    if group and group.get("limit"):
-        return float(group["limit"])
-    limits = [(sample.get("group") or {}).get("limit") for sample in run.samples]
-    return next((float(limit) for limit in reversed(limits) if limit), None)
+def limit_of(run: Run, group: MemoryGroup | None = None) -> float | None:
+    """The control group's limit in bytes; None where there is none."""
+    groups = (group, *(sample.group for sample in reversed(run.samples)))
+    return next((float(known.limit) for known in groups if known is not None and known.limit), None)
 
 
 def was_near_the_limit(run: Run) -> bool:
     for sample in run.samples[-5:]:
-        group, host = sample.get("group") or {}, sample.get("host") or {}
-        if group.get("limit") and group.get("used", 0) >= NEAR_THE_LIMIT * group["limit"]:
+        group, host = sample.group, sample.host
+        if group is not None and group.limit and group.used >= NEAR_LIMIT_SHARE * group.limit:
             return True
-        if host.get("total") and host.get("available", host["total"]) <= (1 - NEAR_THE_LIMIT) * host["total"]:
+        if host.total and host.available is not None and host.available <= (1 - NEAR_LIMIT_SHARE) * host.total:
             return True
     return False
 
 
-def in_use(sample: Mapping[str, Any]) -> float:
-    """Bytes in use: of the limited group where there is one, otherwise of the process tree."""
-    group = sample.get("group") or {}
-    return float(group.get("used") or sample.get("rss") or 0)
+def in_use(sample: Sample) -> float:
+    """Bytes in use by the limited control group; where there is none, by the process and its descendants."""
+    return float((sample.group.used if sample.group else 0) or sample.rss)
 
 
 @dataclass(frozen=True)
 class Growth:
     """Memory from the first training step to the last sample."""
 
-    first: float
+    first: float  # bytes
     last: float
     steps: int
 
@@ -134,87 +138,94 @@ class Growth:
 
 
 def growth_while_training(run: Run) -> Growth | None:
-    """How much memory grew after training had begun; None with too little to say."""
-    if len(run.steps) < 10 or not run.samples:
+    """None with too few steps or samples."""
+    if len(run.steps) < MIN_STEPS_OF_GROWTH or not run.samples:
         return None
-    later = [sample for sample in run.samples if sample["t"] >= run.steps[0].time]
+    later = [sample for sample in run.samples if sample.time >= run.steps[0].time]
     if len(later) < 2:
         return None
-    done = [step.number for step in run.steps if later[0]["t"] <= step.time <= later[-1]["t"]]
-    if len(done) < 10:
+    done = [step.number for step in run.steps if later[0].time <= step.time <= later[-1].time]
+    if len(done) < MIN_STEPS_OF_GROWTH:
         return None
-    # The process's own memory: a group's use also holds file pages, which the kernel lets go when it gets tight.
-    return Growth(float(later[0].get("rss") or 0), float(later[-1].get("rss") or 0), done[-1] - done[0])
+    # Not the group's memory: that includes file pages, which the kernel drops when memory gets short.
+    return Growth(float(later[0].rss), float(later[-1].rss), done[-1] - done[0])
 
 
 def grew(growth: Growth | None) -> list[Evidence]:
     if growth is None:
         return []
-    told = f"it grew while training, from {words.size(growth.first)} to {words.size(growth.last)}"
-    return [Evidence(f"{told}: about {words.size(growth.per_step)} with every step")]
+    rise = f"from {format_size(growth.first)} to {format_size(growth.last)}"
+    return [Evidence(f"memory grew during training {rise}, about {format_size(growth.per_step)} per step")]
 
 
 def held_by_stages(run: Run, limit: float | None) -> list[Evidence]:
-    return [Evidence(stage.told) for stage in large_stages(run, limit)[:2]]
+    return [Evidence(stage.text) for stage in large_stages(run, limit)[:2]]
 
 
 def others_with_memory(run: Run) -> str:
-    after, began = run.last("aftermath"), run.first("run")
-    mine = pids(run) | {int(began.get("supervisor", 0)) if began else 0}
-    large = [p for p in (after.get("largest", []) if after else []) if p["pid"] not in mine and p["rss"] > 200e6]
-    return ", ".join(f"{p['name']} ({p['pid']}) with {words.size(p['rss'])}" for p in large)
+    after, began = run.last(Aftermath), run.first(Launch)
+    mine = pids(run) | {began.supervisor if began else 0}
+    large = [
+        each for each in (after.largest if after else ()) if each.pid not in mine and each.rss > MIN_OTHER_PROCESS_BYTES
+    ]
+    return ", ".join(f"{each.name} ({each.pid}) with {format_size(each.rss)}" for each in large)
 
 
 @dataclass(frozen=True)
-class Stage:
-    """A stage of the data's pipeline that holds elements in memory."""
+class BufferStage:
+    """A stage of the tf.data pipeline that holds elements in memory."""
 
     kind: str
     elements: int | None  # None: all of them
-    size: float  # in bytes when full; 0 when it cannot be told
+    size: float  # bytes when it is full; 0 where it is not known
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         if self.elements is None:
-            return "cache() keeps everything that passes it in memory, unless it is given a file"
-        each = words.size(self.size / self.elements)
-        return f"the {self.kind} buffer of {self.elements:,} elements, {each} each, holds {words.size(self.size)}"
+            return "cache() without a file name keeps every element in memory"
+        each = format_size(self.size / self.elements)
+        return f"the {self.kind} buffer of {self.elements:,} elements, {each} each, holds {format_size(self.size)}"
 
 
-def large_stages(run: Run, limit: float | None) -> list[Stage]:
-    """Those that may hold a good part of the limit, the largest first."""
+def large_stages(run: Run, limit: float | None) -> list[BufferStage]:
+    """The stages that may hold a good part of the limit, the largest first."""
     found = []
-    for stage in data_of(run).get("stages") or []:
-        elements = stage.get("buffer_size") or 0
-        size = float(stage.get("bytes") or 0) * elements
-        if size > 0.2 * (limit or 1e9):
-            found.append(Stage(str(stage["stage"]).lower(), elements, size))
-        elif stage.get("stage") == "Cache":
-            found.append(Stage("cache", None, 0.0))
+    for stage in run.fit.began.data.stages if run.fit else ():
+        elements = stage.buffer_size or 0
+        size = float(stage.bytes or 0) * elements
+        if size > MIN_STAGE_SHARE * (limit or ASSUMED_LIMIT_BYTES):
+            found.append(BufferStage(stage.stage.lower(), elements, size))
+        elif stage.stage == "Cache":
+            found.append(BufferStage("cache", None, 0.0))
     return sorted(found, key=lambda stage: -stage.size)
 
 
 def smaller(run: Run, limit: float | None, grows: bool) -> tuple[Remedy, ...]:
-    """What to make smaller: what grows, what the pipeline holds, the batch; or a larger limit."""
-    fit = run.fit
-    made = (data_of(run).get("made_at") or fit.began.get("where")) if fit else None
-    held = [_less_of(stage, limit, made) for stage in large_stages(run, limit)]
-    more = [Remedy(f"Or give the job more than {words.size(limit)}, if the machine has it", safe=True)] if limit else []
+    """How to use less memory: stop what grows, smaller buffers or batches; or a higher limit."""
+    fit = run.fit.began if run.fit else None
+    made = (fit.data.made_at or fit.where) if fit else None
+    held = [_smaller_stage(stage, limit, made) for stage in large_stages(run, limit)]
+    raised = f"Or raise the memory limit above {format_size(limit)}, if the machine has more" if limit else ""
+    more = [Remedy(raised, safe=True)] if raised else []
     if grows and not held:
-        own = [callback for callback in (fit.began.get("callbacks") or []) if callback.get("users")] if fit else []
-        where = own[0] if own else fit_place(run)
-        told = "Something keeps memory with every step: look for a list, a dict or a history that grows in the loop"
-        return (Remedy(told + (f" or in {own[0]['class']}" if own else ""), None, where),)
-    batch = (fit.began.get("batch_size") or data_of(run).get("batch_size")) if fit else None
-    if fit is not None and isinstance(batch, int) and batch > 1 and not run.steps and not held:
+        return (_stop_growth(run),)
+    batch = (fit.batch_size or fit.data.batch_size) if fit else None
+    if fit is not None and batch is not None and batch > 1 and not run.steps and not held:
         change = f"model.fit(…, batch_size={max(1, batch // 2)})"
-        return (Remedy(f"Train with smaller batches (it was {batch})", change, fit.began.get("where")), *more)
-    general = Remedy("Hold less in memory at once: load the data in pieces, smaller buffers, smaller batches")
+        return (Remedy(f"Use smaller batches (batch_size was {batch})", change, fit.where), *more)
+    general = Remedy("Hold less in memory at once: load the data in chunks, use smaller buffers and batches")
     return (*(held or [general]), *more)
 
 
-def _less_of(stage: Stage, limit: float | None, where: Place | None) -> Remedy:
+def _stop_growth(run: Run) -> Remedy:
+    own = next((callback for callback in (run.fit.began.callbacks if run.fit else ()) if callback.is_users), None)
+    where = f"in the loop or in {own.class_name}" if own else "in the loop"
+    does = f"Find what keeps memory in every step: a list, a dict or a history that grows {where}"
+    return Remedy(does, None, own.place if own else fit_place(run))
+
+
+def _smaller_stage(stage: BufferStage, limit: float | None, where: Place | None) -> Remedy:
     if stage.elements is None:
-        return Remedy("Cache into a file, or leave cache() out", 'dataset.cache("cache.tmp")', where)
-    fits = max(1, int(stage.elements * 0.1 * (limit or stage.size) / stage.size))
-    return Remedy(f"Let the {stage.kind} buffer hold fewer elements", f"dataset.{stage.kind}({fits})", where)
+        return Remedy("Cache to a file, or remove cache()", 'dataset.cache("cache.tmp")', where)
+    fits = max(1, int(stage.elements * BUFFER_SHARE * (limit or stage.size) / stage.size))
+    return Remedy(f"Use a smaller {stage.kind} buffer", f"dataset.{stage.kind}({fits})", where)

@@ -1,4 +1,4 @@
-"""What frameworks, libraries and the system said about the end: asked of a recorded run and of a bare log alike."""
+"""Error messages of frameworks, libraries and the system, found in a recorded run and in a bare log alike."""
 
 from __future__ import annotations
 
@@ -6,26 +6,23 @@ import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
-from laststep.analysis.progress import fit_place, no, place_of_fault, progress, went_on
+from laststep.analysis.fatal import place_of_fault
+from laststep.analysis.finding import Answer, Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import fit_place, progress, went_on
 from laststep.logs.harmless import is_harmless
-from laststep.logs.read import story_of
+from laststep.logs.read import parsed_console
 from laststep.logs.tracebacks import CUT_OFF
-from laststep.record.event import Event
 from laststep.record.events.process import Raised
+from laststep.record.events.supervisor import Verdict
+from laststep.record.place import Place
 from laststep.record.run import FATAL, Run, view
-from laststep.rules.rule import Answer
 
-MOST_FAILURES = 1000
-MOST_QUOTED = 220
-LONGEST = 16_000  # of a message, in which TensorFlow puts the point at the end
-LONGEST_LINE = 2_000
-WRAPPED = 78  # a line of this length may go on in the next
-# What follows an error and is never its cause: another rule that knows more about it goes first.
-ECHOES_OF_OPS = ("unhandled-exception", "callback-raised", "aborted", "killed-by-signal", "script-exited")
-ECHOES = (*ECHOES_OF_OPS, "generator-raised")
+MAX_FAILURES = 1000
+MAX_QUOTE_CHARS = 220
+MAX_MESSAGE_CHARS = 16_000  # both ends are kept: TensorFlow puts the point at the end
+MAX_LINE_CHARS = 2_000
+MIN_WRAPPED_CHARS = 78  # a line of this length may continue in the next
 # Errors that native code hands to Python.
 _NATIVE = re.compile(
     r"(?:^|[.'\[ ])(?:Internal|Unknown|ResourceExhausted|NotFound|FailedPrecondition|Aborted|Unavailable|"
@@ -40,8 +37,8 @@ _STAMPED = re.compile(
     r"\b[IWEF] (?:[\w.]+/)*[\w.]+\.(?:cc|cpp|cu|h|mm):\d+\]|\b[IWEF]\d{4} \d\d:\d\d:[\d.]+ +\d+ [\w./]+:\d+\]|"
     r"\.(?:cc|cu):\d+\] |^(?:ERROR|FATAL)\b"
 )
-# A word that stands in each message that any rule knows; prose has none of them.
-_WORTH = re.compile(
+# Each message that a rule knows contains one of these words; prose contains none of them.
+_KEYWORD = re.compile(
     r"(?i)error|fail|could not|cannot|n't |not found|no such|exist|denied|memory|invalid|unexpected|mismatch|must|"
     r"incompatible|expected|received|corrupt|truncat|empty|shape|dimension|label|gradient|space|quota|too many|connect|"
     r"unavailable|time|killed|worker|peer|rank|nccl|cud|cublas|gpu|libdevice|ptxas|dll|symbol|version|illegal|abort|check|"
@@ -53,42 +50,49 @@ _STAMP = re.compile(
     r"^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: )?[IWEF](?:\d{4} \d\d:\d\d:\d\d\.\d+ +\d+)? (?=[\w/.]+:\d+\])"
 )
 
+# What TensorFlow and Keras wrap around a message: where in the graph, and whose stack.
+_NOISE = re.compile(
+    r"Graph execution error|Detected at node|<stack traces unavailable>|File \"|\[\[\{\{node|Original stack trace|"
+    r"in user code:|Arguments received by|Traceback \(most|Call arguments received|[•*] |\(most recent call last|…$|"
+    r"\d+ root error|\(\d+\) |hint:|Hint:"
+)
+
 
 @dataclass(frozen=True)
-class Said:
-    """A message that was found: in the exception that ended it, or in a line on the console."""
+class Message:
+    """A match of a rule's pattern: in an exception that ended the training, or in a line on the console."""
 
     found: re.Match[str]
-    event: Event | None = None
+    event: Raised | None = None
     line: int | None = None
 
     def __getitem__(self, name: str) -> str:
         return self.found[name] or ""
 
     def get(self, name: str) -> str:
-        """Of several patterns, each with its own names."""
+        """The named group, "" where the pattern that matched has none of that name."""
         return (self.found.groupdict().get(name) or "").strip()
 
     @property
     def quote(self) -> str:
-        """The line of the message in which it stands."""
+        """The line of the message that matched."""
         text = self.found.string
         begin = text.rfind("\n", 0, self.found.start()) + 1
         end = text.find("\n", self.found.end())
         sentence = _STAMP.sub("", text[begin : end if end >= 0 else None]).partition("[[")[0].strip()
-        if len(sentence) > MOST_QUOTED:
-            at = max(0, min(self.found.start() - begin - 40, len(sentence) - MOST_QUOTED))
-            sentence = ("…" if at else "") + sentence[at : at + MOST_QUOTED - 2] + "…"
+        if len(sentence) > MAX_QUOTE_CHARS:
+            at = max(0, min(self.found.start() - begin - 40, len(sentence) - MAX_QUOTE_CHARS))
+            sentence = ("…" if at else "") + sentence[at : at + MAX_QUOTE_CHARS - 2] + "…"
         return sentence
 
     @property
     def where(self) -> Place | None:
-        return self.event.get("where") if self.event is not None else None
+        return self.event.where if self.event is not None else None
 
     @property
     def evidence(self) -> Evidence:
-        number = self.line or (self.event.get("at_line") if self.event is not None else None)
-        before = f"line {number:,}: " if isinstance(number, int) else ""
+        number = self.line or (self.event.at_line if self.event is not None else None)
+        before = f"line {number:,}: " if number is not None else ""
         return Evidence(f"{before}“{self.quote}”", (self.event,) if self.event is not None else ())
 
     @property
@@ -103,82 +107,83 @@ def failures(run: Run) -> list[Raised]:
     """The exceptions that ended the training, the one that ended the program first."""
     finished = any(fit.complete for fit in run.fits[-1:])
     found = [run.uncaught] if run.uncaught is not None else []
-    said = {event.message for event in found}
+    known = {event.message for event in found}
     for event in run.all(Raised):
         if event.left == "thread" and finished:
-            continue  # a helper's thread: training came to its end without it
+            continue  # of a helper thread: training finished without it
         ended_training = event.left in ("fit", "thread", "after") and not went_on(run, event.time)
-        if ended_training and event.message not in said and len(found) < MOST_FAILURES:
+        if ended_training and event.message not in known and len(found) < MAX_FAILURES:
             found.append(event)
-            said.add(event.message)
+            known.add(event.message)
     return found
 
 
 def ended_well(run: Run) -> bool:
-    """Nothing speaks of a bad end, and something of a good one."""
+    """No sign of a failure, and a sign of a normal end."""
     if run.uncaught is not None or run.signal is not None or run.exit_code or run.vanished:
         return False
     return run.exit_code == 0 or any(fit.complete for fit in run.fits[-1:])
 
 
 @view
-def _tellers(run: Run) -> list[tuple[str, str, int]]:
-    """Lines on the console that may name the cause: (the line, with the next where it may be wrapped, its number).
+def _candidate_lines(run: Run) -> list[tuple[str, str, int]]:
+    """Lines on the console that may name the cause: (the line, joined with the next if it may be wrapped, its number).
 
-    An error of Python's own, a kill and a request to end speak for themselves. Beside an error out of native code what
-    native libraries logged counts; any line only where a fatal signal ended it, or where nothing else is there.
+    None beside an error of Python's own, a kill or a request to terminate: they explain themselves. Beside an error
+    from native code what native libraries logged; any line only after a fatal signal, or where nothing else is known.
     """
-    return list(_read_tellers(run))
+    return list(_read_candidates(run))
 
 
-def _read_tellers(run: Run) -> Iterator[tuple[str, str, int]]:
+def _read_candidates(run: Run) -> Iterator[tuple[str, str, int]]:
     error = run.uncaught
-    native = error is not None and (_NATIVE.search(str(error.get("type"))) or _NATIVE.search(str(error.get("bases"))))
+    native = error is not None and any(_NATIVE.search(name) for name in (error.type, *error.bases))
     if run.alive or ended_well(run) or (error is not None and not native) or run.signal not in (None, *FATAL):
         return
-    lone = error is None and not (run.exit_code or run.has("verdict"))
-    any_line = run.signal in FATAL or lone or (error is not None and error.get("type") == CUT_OFF)
-    # What a program prints is often buffered and comes late: a recorded end needs no order on the console.
-    last = story_of(run).last_progress if run.is_log else 0.0
-    for line, after in itertools.zip_longest(story_of(run).lines, story_of(run).lines[1:]):
-        text = line.text[:LONGEST_LINE]
+    lone = error is None and not (run.exit_code or run.has(Verdict))
+    any_line = run.signal in FATAL or lone or (error is not None and error.type == CUT_OFF)
+    # Output is often buffered and comes late: where the end is recorded, the order on the console does not matter.
+    last = parsed_console(run).last_progress if run.is_log else 0.0
+    for line, after in itertools.zip_longest(parsed_console(run).lines, parsed_console(run).lines[1:]):
+        text = line.text[:MAX_LINE_CHARS]
         if (
             line.number >= last
-            and (_STAMPED.search(text) or (any_line and _WORTH.search(text)))
+            and (_STAMPED.search(text) or (any_line and _KEYWORD.search(text)))
             and not is_harmless(text)
         ):
-            wrapped = text + after.text[:LONGEST_LINE] if after is not None and len(text) >= WRAPPED else ""
+            wrapped = text + after.text[:MAX_LINE_CHARS] if after is not None and len(text) >= MIN_WRAPPED_CHARS else ""
             yield text, wrapped, line.number
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= LONGEST else text[: LONGEST // 2] + "\n…\n" + text[-LONGEST // 2 :]
+    half = MAX_MESSAGE_CHARS // 2
+    return text if len(text) <= MAX_MESSAGE_CHARS else f"{text[:half]}\n…\n{text[-half:]}"
 
 
-def all_said(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Iterator[Said]:
-    """Where the message stands: in the errors that ended it, then on the console after the last sign of progress."""
+def find_messages(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Iterator[Message]:
+    """In the errors that ended the training, then on the console after the last sign of progress."""
     for event in failures(run):
-        text = _shortened(f"{event.get('type')}: {event.get('message')}")
-        inner = (f"{each['type']}: {each['message']}" for each in event.get("because_of") or [])
+        text = _shortened(f"{event.type}: {event.message}")
+        inner = (f"{each.type}: {each.message}" for each in event.because_of)
         for message in (text, *inner, text.replace("\n", "")):  # a terminal may have wrapped it anywhere
-            yield from (Said(found, event) for pattern in patterns for found in [pattern.search(message)] if found)
-    for line, wrapped, number in _tellers(run) if console else ():
+            yield from (Message(found, event) for pattern in patterns for found in [pattern.search(message)] if found)
+    for line, wrapped, number in _candidate_lines(run) if console else ():
         for pattern in patterns:
             found = pattern.search(line)
             if found is None and wrapped:
                 found = pattern.search(wrapped)
                 found = found if found is not None and found.start() < len(line) < found.end() else None
             if found is not None:
-                yield Said(found, None, number)
+                yield Message(found, None, number)
 
 
-def said(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Said | None:
-    return next(all_said(run, *patterns, console=console), None)
+def find_message(run: Run, *patterns: re.Pattern[str], console: bool = True) -> Message | None:
+    return next(find_messages(run, *patterns, console=console), None)
 
 
 def answer(
     run: Run,
-    message: Said | None,
+    message: Message | None,
     nothing: str,
     cause: str = "",
     remedies: tuple[Remedy, ...] = (),
@@ -186,20 +191,20 @@ def answer(
     where: Place | None = None,
     confidence: Confidence = Confidence.CERTAIN,
 ) -> Answer:
-    """The finding for a message, with the user's line and how far training had come; or that it was not there."""
+    """The finding for a message, with the user's line and how far training had come; or that there was no message."""
     if message is None:
         return no(nothing)
     return Finding(
         cause=cause,
-        confidence=min(confidence, _at_most(run, message)),
-        evidence=(message.evidence, *more, *_layer(message), progress(run)),
+        confidence=min(confidence, _max_confidence(run, message)),
+        evidence=(message.evidence, *more, *_op_of(message), progress(run)),
         remedies=remedies,
         where=where or message.where or _where_it_ended(run),
     )
 
 
-def _at_most(run: Run, message: Said) -> Confidence:
-    """How sure a message alone makes it: one that nobody raised, and that no end is known to follow, hardly."""
+def _max_confidence(run: Run, message: Message) -> Confidence:
+    """How certain a message alone makes it: less, if it was not raised and no fatal signal is known."""
     if message.event is not None or run.signal in FATAL:
         return Confidence.CERTAIN
     return Confidence.LIKELY if _STAMPED.search(message.found.string) else Confidence.POSSIBLE
@@ -207,11 +212,11 @@ def _at_most(run: Run, message: Said) -> Confidence:
 
 def _where_it_ended(run: Run) -> Place | None:
     """The user's line of the error that followed, or of the stack at a fatal signal."""
-    raised = next((event.get("where") for event in failures(run) if event.get("where")), None)
+    raised = next((event.where for event in failures(run) if event.where), None)
     return raised or place_of_fault(run) or fit_place(run)
 
 
-def _layer(message: Said) -> tuple[Evidence, ...]:
+def _op_of(message: Message) -> tuple[Evidence, ...]:
     op = message.op
     return (Evidence(f"it happened in the op {op}"),) if op else ()
 
@@ -220,6 +225,28 @@ def compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns)
 
 
-def data_of(run: Run) -> dict[str, Any]:
-    """What fit was given, as recorded."""
-    return dict(run.fit.began.get("data") or {}) if run.fit is not None else {}
+def missing_package(event: Raised) -> Remedy | None:
+    """The package to install, where an optional one of TensorFlow or Keras is missing."""
+    if not event.type.endswith("TBNotInstalledError"):
+        return None
+    return Remedy("Install TensorBoard: TensorFlow 2.21 and later do not include it", "pip install tensorboard")
+
+
+def short_message(event: Raised, most: int = 300) -> str:
+    """An exception as its type and the part of its message that a person reads first."""
+    kind = (event.type or "?").rsplit(".", 1)[-1]
+    lines = [line.strip() for line in event.message.splitlines()]
+    begun = itertools.dropwhile(lambda line: not line or _NOISE.match(line), lines)
+    telling = list(itertools.takewhile(lambda line: line and not _NOISE.match(line), begun))
+    first = " ".join(telling[:3]) or " ".join(lines[:1])
+    text = f"{kind}: {first}" if first else kind
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def traceback_on_console(run: Run) -> Raised | None:
+    """The printed traceback of the exception that ended the program: for a run that was not recorded from inside."""
+    return next((event for event in parsed_console(run).events if isinstance(event, Raised) and _ended_it(event)), None)
+
+
+def _ended_it(event: Raised) -> bool:
+    return event.left == "program" and bool(event.frames)

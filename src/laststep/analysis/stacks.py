@@ -1,28 +1,29 @@
-"""Look: what a run that does not move is doing, read from its stacks and its system calls."""
+"""What a run that does not move is doing, read from a snapshot: its stacks and its system calls."""
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from laststep.record.torn import Form, each, figure, figures_by_name, rows
-from laststep.recorder.frames import users_line
+from laststep.record.events.shared import Frame, users_line
+from laststep.record.events.stacks import Snapshot, ThreadStack
+from laststep.record.events.supervisor import SeenLine
+from laststep.record.place import Place
 
-Place = Mapping[str, Any]
-NUMBERS = (
-    *("seconds", "slowest", "waiting", "cpu", "io", "step", "beat_age", "gpu_busy", "woke", "wakes", "pid", "line"),
-    *("lost", "tid"),
-)
-FORMS: dict[str, Form] = each(figure, *NUMBERS) | each(figures_by_name, "pressure", "memory")
-FORMS |= each(rows(FORMS), "threads", "native", "children", "peers", "frames")  # which hold such fields in their turn
-IDLE = 0.05  # cores: less than this is nothing
-WANTS = 0.2  # of the time in which a thread is ready to run and has no core: it is not asleep
-STARVED = 0.5
-OUR_WORK = 0.02  # cores
-# The function of the standard library through which a thread waits for another one.
-WAITS = {
+MAX_IDLE_CORES = 0.05
+MAX_IDLE_IO_BYTES = 10_000  # per second
+MAX_IDLE_GPU_PERCENT = 5
+MAX_IDLE_WAKEUPS = 2  # per second, of a thread in a network call: more, and data arrives
+MIN_RUNNABLE_SHARE = 0.2  # of the time in which a thread was ready to run and had no core: it is not asleep
+MIN_STARVED_SHARE = 0.5  # of the time without a core
+MIN_LASTSTEP_CORES = 0.02
+MIN_DATA_WAIT_SHARE = 0.5  # of the time without progress
+MAX_SEEN_LINES = 3
+# The functions of the standard library in which a thread waits for another one, by file.
+WAIT_FUNCTIONS = {
     "queue.py": {"get": "queue", "put": "queue", "join": "queue.join"},
     "_base.py": {"result": "future", "exception": "future", "result_iterator": "future", "wait": "future"},
     "pool.py": {"get": "pool", "wait": "pool", "map": "pool", "join": "pool", "next": "pool"},
@@ -33,48 +34,51 @@ WAITS = {
     "popen_fork.py": {"wait": "process", "poll": "process"},
     "__init__.py": {"acquire": "lock", "handle": "lock"},  # of logging
 }
-FROM_OUTSIDE = {"recv", "connect", "wait", "read", "poll", "select", "epoll"}
-# Seconds without a move after which an idle process of which nothing is known is taken to be stuck, by what it is in.
-LONG_ENOUGH = {"sleep": 30.0, "network": 20.0, "": 8.0}
-NETWORK = ("recv", "read", "poll", "select", "epoll", "send", "write")
-OFTEN = 2  # wake-ups in a second
+# Seconds without progress after which an idle process is taken to be stuck where nothing is known of it, by what it
+# is blocked in.
+STALL_SECONDS = {"sleep": 30.0, "network": 20.0, "": 8.0}
+EXTERNAL_CALLS = {"recv", "connect", "wait", "read", "poll", "select", "epoll"}
+NETWORK_CALLS = ("recv", "read", "poll", "select", "epoll", "send", "write")
 STDIN = "standard input"
+PROMPTS = re.compile(r"\binput\(|\bset_trace\(|\bbreakpoint\(")
+# Functions and files by which a stack tells what TensorFlow or Keras is doing.
 EXECUTE = "quick_execute"
 TRACING = ("func_graph_from_py_func", "_create_concrete_function", "from_func_graph")
 SAVING = ("save_model", "save_weights_only", "save_weights", "write_checkpoint")
+ITERATOR = "iterator_ops.py"
 PIPELINE = (
     *("script_ops.py", "from_generator_op.py"),
     *("py_dataset_adapter.py", "generator_data_adapter.py", "data_adapter_utils.py", "data_adapter.py"),
     *("epoch_iterator.py", "array_data_adapter.py", "tf_dataset_adapter.py", "torch_data_loader_adapter.py"),
 )
-ITERATOR = "iterator_ops.py"
 
 
-class Thread:
-    """One Python thread at that moment, its innermost frame first."""
+class ThreadView:
+    """One Python thread of a snapshot, its innermost frame first, and what it is doing."""
 
-    def __init__(self, told: Mapping[str, Any]) -> None:
-        self.name = str(told.get("name") or "")
-        self.current = bool(told.get("current"))
-        self.frames = [frame for frame in told.get("frames") or [] if isinstance(frame, dict)]
-        self.call = str(told.get("call") or "")
-        self.on = str(told.get("on") or "")
-        self.state = str(told.get("state") or "")
-        self.cpu = float(told.get("cpu") or 0.0)
-        self.holds_gil = bool(told.get("holds_gil"))
-        self.woke = int(told.get("woke") or 0)  # times in a second
-        self.wakes: float | None = told.get("wakes")  # when it sleeps: in how many seconds it will wake up
+    def __init__(self, stack: ThreadStack) -> None:
+        self.stack = stack
+        self.name = stack.name
+        self.current = stack.current
+        self.frames = stack.frames
+        self.call = stack.call
+        self.on = stack.on
+        self.cpu = stack.cpu
+        self.woke = stack.woke
+        self.wakes = stack.wakes
 
     @property
-    def ours(self) -> bool:
-        """The heartbeat: it began in our code. A thread of the user's may pass through it."""
-        return bool(self.frames) and "laststep/recorder" in str(self.frames[-1].get("file"))
+    def is_laststeps(self) -> bool:
+        """The heartbeat: it was started by laststep. A thread of the program may pass through laststep's code."""
+        return bool(self.frames) and "laststep/recorder" in self.frames[-1].file
 
     @property
-    def at_our_work(self) -> bool:
-        """In code of ours, and not only passing through it: that alone runs under the guard, the host's calls never."""
-        inside = any(str(frame.get("file")).endswith("laststep/recorder/guard.py") for frame in self.frames)
-        return inside and (self.current or self.holds_gil or (self.ours and self.cpu > OUR_WORK))
+    def works_for_laststep(self) -> bool:
+        """In laststep's own code, which alone runs under the guard: the program's calls never do."""
+        inside = any(frame.file.endswith("laststep/recorder/guard.py") for frame in self.frames)
+        return inside and (
+            self.current or self.stack.holds_gil or (self.is_laststeps and self.cpu > MIN_LASTSTEP_CORES)
+        )
 
     @property
     def place(self) -> Place | None:
@@ -83,95 +87,102 @@ class Thread:
 
     @property
     def in_tensorflow(self) -> bool:
-        """Inside a call of TensorFlow's, as one who waits for other ranks is."""
-        return bool(self.frames) and "tensorflow/python/" in str(self.frames[0].get("file"))
+        """Inside a call into TensorFlow, as a rank is that waits for the others."""
+        return bool(self.frames) and "tensorflow/python/" in self.frames[0].file
 
     def has(self, *functions: str) -> bool:
-        return any(frame.get("function") in functions for frame in self.frames)
+        return any(frame.function in functions for frame in self.frames)
 
     def runs(self, *files: str) -> bool:
         return any(_base(frame) in files for frame in self.frames)
 
     @property
     def waits_for(self) -> str:
-        """What of another's it waits for: lock, queue, queue.join, future, event, thread, pool …; "" for nothing."""
+        """What it waits for that another thread must do: lock, queue, queue.join, future, event …; "" for nothing."""
         for frame in self.frames:
             name = _base(frame)
-            kind = WAITS.get(name, {}).get(str(frame.get("function")))
+            kind = WAIT_FUNCTIONS.get(name, {}).get(frame.function)
             if kind is not None:
                 return kind
-            if name != "threading.py" and name not in WAITS:
+            if name != "threading.py" and name not in WAIT_FUNCTIONS:
                 break
-        inner, second = (*self.frames, {}, {})[:2]
+        if not self.frames:
+            return ""
+        inner = self.frames[0]
         if _base(inner) != "threading.py":
-            return "lock" if self.call == "futex" and inner.get("text") else ""
-        if inner.get("function") in ("join", "_wait_for_tstate_lock"):
+            return "lock" if self.call == "futex" and inner.text else ""
+        if inner.function in ("join", "_wait_for_tstate_lock"):
             return "thread"
-        return "lock" if inner.get("function") in ("acquire", "__enter__") else "event" if second else ""
+        return "lock" if inner.function in ("acquire", "__enter__") else "event" if self.frames[1:] else ""
 
     @property
-    def callback(self) -> Thread | None:
-        """The part of the stack that is inside a callback which Keras calls."""
+    def callback(self) -> ThreadView | None:
+        """The part of the stack inside a callback that Keras called."""
         for at, frame in enumerate(self.frames):
-            if _base(frame) in ("callback_list.py", "callbacks.py") and str(frame.get("function")).startswith("on_"):
-                return Thread({"frames": self.frames[:at]}) if at else None
+            if _base(frame) in ("callback_list.py", "callbacks.py") and frame.function.startswith("on_"):
+                return self.part(self.frames[:at]) if at else None
         return None
 
+    def part(self, frames: Sequence[Frame]) -> ThreadView:
+        """The same thread with these frames alone."""
+        return ThreadView(replace(self.stack, frames=tuple(frames)))
 
-class Look:
-    """The data of a `look` or `stall` event, with questions to ask of it."""
 
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        self.data = data
-        self.threads = [Thread(told) for told in data.get("threads") or [] if isinstance(told, dict)]
-        self.phase = str(data.get("phase") or "")
-        self.seconds = float(data.get("seconds") or 0.0)
-        self.cpu = float(data.get("cpu") or 0.0)
-        self.waiting = float(data.get("waiting") or 0.0)
-        self.lost = min(float(data.get("lost") or 0.0), self.seconds)  # seconds without a core for who wanted one
+class SnapshotView:
+    """What a snapshot shows."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.threads = [ThreadView(thread) for thread in snapshot.threads]
+        self.phase = snapshot.phase
+        self.seconds = snapshot.seconds
+        self.cpu = snapshot.cpu
+        self.waiting = snapshot.waiting
+        self.lost = min(snapshot.lost, snapshot.seconds)  # seconds in which it was ready to run and had no core
 
     @property
     def received(self) -> float:
-        """The seconds that count: those in which it had what cores it wanted, or wanted none."""
+        """The seconds that count: those in which it had the cores that it wanted, or wanted none."""
         return self.seconds - self.lost
 
     @property
     def is_starved(self) -> bool:
-        """It got too little of the cores to have come far."""
-        return self.lost > STARVED * self.seconds and self.received < LONG_ENOUGH[""]
+        """It got too little CPU time to get far."""
+        return self.lost > MIN_STARVED_SHARE * self.seconds and self.received < STALL_SECONDS[""]
 
     @property
-    def is_ours(self) -> bool:
+    def is_held_by_laststep(self) -> bool:
         """A thread works for laststep, and the program has to wait for it."""
-        return any(thread.at_our_work for thread in self.threads)
+        return any(thread.works_for_laststep for thread in self.threads)
+
+    @functools.cached_property
+    def main(self) -> ThreadView:
+        return next((thread for thread in self.threads if thread.current), ThreadView(ThreadStack()))
 
     @property
-    def main(self) -> Thread:
-        return next((thread for thread in self.threads if thread.current), Thread({}))
-
-    @property
-    def others(self) -> list[Thread]:
-        """The program's own other threads: neither ours nor without a line of the user's."""
-        return [thread for thread in self.threads if not thread.current and not thread.ours]
+    def others(self) -> list[ThreadView]:
+        """The program's own other threads."""
+        return [thread for thread in self.threads if not thread.current and not thread.is_laststeps]
 
     @property
     def idle(self) -> bool:
-        """No processor time, nor wanting any, no bytes through files or from the network, no card at work."""
-        arrives = any(thread.call in NETWORK and thread.woke > OFTEN for thread in self.threads if not thread.ours)
-        quiet = self.cpu < IDLE and float(self.data.get("io") or 0.0) < 10_000
-        wants = self.lost > WANTS * self.seconds
-        return quiet and not wants and not arrives and int(self.data.get("gpu_busy") or 0) <= 5
+        """No CPU time used or asked for, no I/O, nothing arriving over the network, no GPU busy."""
+        program = [thread for thread in self.threads if not thread.is_laststeps]
+        receives = any(thread.call in NETWORK_CALLS and thread.woke > MAX_IDLE_WAKEUPS for thread in program)
+        quiet = self.cpu < MAX_IDLE_CORES and self.snapshot.io < MAX_IDLE_IO_BYTES
+        runnable = self.lost > MIN_RUNNABLE_SHARE * self.seconds
+        return quiet and not runnable and not receives and self.snapshot.gpu_busy <= MAX_IDLE_GPU_PERCENT
 
     @property
-    def awaits_a_person(self) -> bool:
-        """input(), a debugger's prompt: the main thread reads what somebody will type."""
-        main = self.main
+    def waits_for_typing(self) -> bool:
+        """input() or a debugger's prompt: the main thread reads from the keyboard."""
+        main, place = self.main, self.main.place
         typed = main.on == STDIN or main.on.startswith(("/dev/pts/", "/dev/tty"))
-        return typed or bool(re.search(r"\binput\(|\bset_trace\(|\bbreakpoint\(", str((main.place or {}).get("text"))))
+        return typed or (place is not None and bool(PROMPTS.search(place.text)))
 
     @property
     def doing(self) -> str:
-        """trace, save, callback, input, execute, user or "": what the main thread is at."""
+        """What the main thread is doing: trace, save, callback, input, execute, user or ""."""
         main = self.main
         if not main.frames:
             return ""
@@ -189,48 +200,49 @@ class Look:
 
     @property
     def waits_for_data(self) -> bool:
-        """By the mark in the graph, by Python's own wait for a batch, or because the pipeline's Python stands still."""
+        """By the mark in the graph, by Python's own wait for a batch, or because the pipeline's Python is stuck."""
         if self.main.runs(ITERATOR) or self.main.runs(*PIPELINE):
             return True
         inside = self.main.has(EXECUTE)
-        if inside and self.data.get("watched") and self.idle and any(told.get("on") for told in self._native):
-            return True  # from outside there is no mark; a pipeline's thread that stands in a file says it as well
-        return inside and (self.waiting > 0.5 * self.seconds or (self.waiting == 0.0 and bool(self.feeders)))
+        if inside and self.snapshot.watched and self.idle and any(task.on for task in self.snapshot.native):
+            return (
+                True  # from outside there is no mark; a thread of the pipeline that is blocked in a file shows it too
+            )
+        marked = self.waiting > MIN_DATA_WAIT_SHARE * self.seconds
+        return inside and (marked or (self.waiting == 0.0 and bool(self.feeders)))
 
     @property
-    def _native(self) -> list[Mapping[str, Any]]:
-        return [told for told in self.data.get("native", []) if isinstance(told, dict)]
-
-    @property
-    def feeders(self) -> list[Thread]:
+    def feeders(self) -> list[ThreadView]:
         """Threads that run the user's Python for the input pipeline."""
         own = [thread for thread in self.others if thread.runs(*PIPELINE) and thread.place]
         return own or [thread for thread in self.others if thread.place and self.main.runs(*PIPELINE)]
 
     @property
-    def blocked(self) -> Thread:
-        """The thread on whose account nothing moves: the pipeline's Python where the step waits for that."""
+    def blocked(self) -> ThreadView:
+        """The thread that holds up the program: the pipeline's Python where the step waits for that."""
         return self.feeders[0] if self.waits_for_data and self.feeders else self.main
 
 
 def kind_of_wait(calls: set[str]) -> str:
-    """sleep, network (or whatever else comes from outside), or "" for what only this process can end."""
+    """sleep; network, or anything else that comes from outside; "" for a wait that only this process can end."""
     if "sleep" in calls:
         return "sleep"
-    return "network" if calls & FROM_OUTSIDE else ""
+    return "network" if calls & EXTERNAL_CALLS else ""
 
 
-def count_places(places: Iterable[Place | None]) -> list[dict[str, Any]]:
-    """The lines at which several looks found somebody, the most frequent first."""
-    stood = Counter((str(at["file"]), int(at["line"]), str(at.get("text", ""))) for at in places if at)
-    return [dict(zip(("file", "line", "text"), at, strict=True), looks=n) for at, n in stood.most_common(3)]
+def count_places(places: Iterable[Place | None]) -> tuple[SeenLine, ...]:
+    """The lines at which a thread was in several snapshots, the most frequent first."""
+    seen = Counter(place for place in places if place is not None)
+    return tuple(
+        SeenLine(file=place.file, line=place.line, text=place.text, is_users=place.is_users, snapshots=times)
+        for place, times in seen.most_common(MAX_SEEN_LINES)
+    )
 
 
-def most_seen(lines: Any) -> Place | None:
-    """The first of what count_places gave, as a place."""
-    first = lines[0] if isinstance(lines, list) and lines and isinstance(lines[0], dict) else {}
-    return {name: first[name] for name in ("file", "line", "text") if first.get(name)} or None
+def most_seen(lines: Sequence[SeenLine]) -> Place | None:
+    """The line that was seen most often."""
+    return lines[0].place if lines else None
 
 
-def _base(frame: Mapping[str, Any]) -> str:
-    return str(frame.get("file")).rpartition("/")[2]
+def _base(frame: Frame) -> str:
+    return frame.file.rpartition("/")[2]

@@ -1,188 +1,184 @@
-"""Where a run that does not move is stuck, decided once for all the rules about it: the first sign wins."""
+"""Why a run that makes no progress is stuck, decided once for all rules about it: the first sign counts."""
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
-from typing import Any
 
-from laststep import text as words
 from laststep.analysis.cores import overload_of
 from laststep.analysis.finding import Evidence
-from laststep.analysis.stacks import FORMS, Look, Thread
+from laststep.analysis.stacks import MAX_IDLE_CORES, SnapshotView, ThreadView
 from laststep.record.event import Event
+from laststep.record.events.shared import users_line
+from laststep.record.events.stacks import Attached, Snapshot, Stall, Task
+from laststep.record.events.supervisor import MovingAgain
+from laststep.record.events.training import Epoch, FitEnd, FitStart, Setup
 from laststep.record.run import Run
-from laststep.record.torn import tidy
+from laststep.text import format_duration, format_place, format_size
 
-SEEN = ("recorder", "attach")  # who sees that nothing moves: one inside from the start, or one who came later
-THRASHING = 40.0  # per cent of the time in which somebody waited for memory
+MIN_THRASHING_PERCENT = 40.0  # of the time in which tasks waited for memory
+MAX_STUCK_CHILD_CORES = 0.2
+MIN_COMPUTING_CORES = 0.5
 CHILD_WAITS = ("pool", "queue", "pipe", "process", "event", "future", "lock")
-STARTS = ("_bootstrap", "worker", "spawn_main")  # of multiprocessing
-MUTUAL = (
-    "lock",
-    "queue.join",
-    "future",
-    "thread",
-    "pool",
-)  # what another thread gives; a queue may be filled by anybody
+PROCESS_STARTS = ("_bootstrap", "worker", "spawn_main")  # functions of multiprocessing
+THREAD_WAITS = ("lock", "queue.join", "future", "thread", "pool")  # that only another thread can end
+PHASES = {
+    **{"step": "in a training step", "first step": "in the first step", "epoch start": "in the first step of an epoch"},
+    **{"loop": "in the training loop", "between": "in the program's own code between two fits"},
+    **{"epoch-end": "at the end of an epoch", "save": "while a checkpoint is written", "": "before the first step"},
+    **{"start": "at the start of fit", "the start of fit": "at the start of fit", "trace": "while a graph is traced"},
+}
+WAITS = {
+    **{"lock": "a lock", "queue": "a queue", "queue.join": "a queue to be emptied", "event": "an event"},
+    **{"future": "the result of another thread", "thread": "a thread to end", "pool": "the result of a pool"},
+    **{"pipe": "another process", "process": "a child process to end"},
+}
 SOCKET = "socket "
-DEATHS = ("interrupted", "terminated", "killed-by-signal", "time-limit-reached", "finished-short", "script-exited")
 
 
-def stall_of(run: Run) -> Event | None:
+def stall_of(run: Run) -> Stall | None:
     """The stall that was not over when the run ended, or now."""
-    last = _tidied(run.last("stall"))
+    last = run.last(Stall)
     if last is None:
         return None
-    moves = [event.time for kind in ("moving-again", "epoch", "fit", "fit-end") for event in run.all(kind)[-1:]]
+    kinds: tuple[type[Event], ...] = (MovingAgain, Epoch, FitStart, FitEnd)
+    moves = [event.time for kind in kinds for event in run.all(kind)[-1:]]
     return None if max([*moves, *(step.time for step in run.steps[-1:])], default=0.0) > last.time else last
 
 
-def _tidied(event: Event | None) -> Event | None:
-    return dataclasses.replace(event, raw=tidy(event.raw, FORMS)) if event is not None else None
-
-
-def last_look(run: Run) -> tuple[Event, Look] | None:
-    """The last look at a run that did not move, where nothing has moved since: at its end, or now."""
-    event = _tidied(next((event for event in reversed(run.events) if event.kind in ("look", "stall")), None))
-    if event is None:
+def last_snapshot(run: Run) -> SnapshotView | None:
+    """The last snapshot of a run that made no progress, where it has made none since: at its end, or now."""
+    last = next((event for event in reversed(run.events) if isinstance(event, Snapshot)), None)
+    if last is None:
         return None
-    moved = max([step.time for step in run.steps[-1:]] + [again.time for again in run.all("moving-again")], default=0.0)
+    moved = max([step.time for step in run.steps[-1:]] + [again.time for again in run.all(MovingAgain)], default=0.0)
     ended = run.exit_code == 0 or any(fit.ended for fit in run.fits[-1:])
-    return None if moved > event.time or ended else (event, Look(event.raw))
+    return None if moved > last.time or ended else SnapshotView(last)
 
 
-def stuck(run: Run, name: str) -> tuple[Event, Look] | None:
-    """The stall, if this rule is the one that explains it."""
-    event = stall_of(run)
-    if event is None:
+def stuck(run: Run, name: str) -> SnapshotView | None:
+    """The stall, where this rule is the one that explains it."""
+    stall = stall_of(run)
+    if stall is None:
         return None
-    look = Look(event.raw)
-    return (event, look) if cause_of(look, run) == name else None
+    view = SnapshotView(stall)
+    return view if cause_of(view, run) == name else None
 
 
-def cause_of(look: Look, run: Run) -> str:
-    if float((look.data.get("pressure") or {}).get("memory") or 0.0) > THRASHING:
+def cause_of(view: SnapshotView, run: Run) -> str:
+    if (view.snapshot.pressure.memory or 0.0) > MIN_THRASHING_PERCENT:
         return "memory-thrashing"
-    if look.is_starved and overload_of(run) is not None:
+    if view.is_starved and overload_of(run) is not None:
         return "machine-overloaded"
-    if on_disk(look) is not None:
+    if on_disk(view) is not None:
         return "disk-stalled"
-    if deadlock(look):
+    if deadlock(view):
         return "deadlocked"
-    if ranks(run) > 1 and look.main.has("quick_execute") and not look.waits_for_data:
+    if ranks(run) > 1 and view.main.has("quick_execute") and not view.waits_for_data:
         return "waiting-for-rank"
-    if look.main.callback is not None:
+    if view.main.callback is not None:
         return "callback-blocked"
-    if look.waits_for_data:
+    if view.waits_for_data:
         return "input-blocked"
-    if look.main.place is not None and look.doing in ("user", "save"):
+    if view.main.place is not None and view.doing in ("user", "save"):
         return "python-blocked"
     return ""
 
 
-def on_disk(look: Look) -> dict[str, Any] | None:
-    """A thread that the kernel holds in its disk: uninterruptible."""
-    threads = [*look.data.get("native", []), *look.data.get("threads", [])]
-    return next((told for told in threads if told.get("state") == "D"), None) if look.idle else None
+def on_disk(view: SnapshotView) -> Task | None:
+    """A thread in uninterruptible sleep: the kernel waits for a disk."""
+    tasks = (*view.snapshot.native, *view.snapshot.threads)
+    return next((task for task in tasks if task.state == "D"), None) if view.idle else None
 
 
-def deadlock(look: Look) -> list[tuple[str, Thread]]:
-    """The threads that wait for each other, [] when that is not what it looks like."""
-    blocked = look.blocked
-    child = _stuck_child(look)
+def deadlock(view: SnapshotView) -> list[tuple[str, ThreadView]]:
+    """The threads that wait for each other, with their names; [] where there is no deadlock."""
+    blocked = view.blocked
+    child = _stuck_child(view)
     if child is not None and blocked.waits_for in CHILD_WAITS:
         return [("this process", blocked), (f"its child {child[0]}", child[1])]
-    waiting = [thread for thread in [blocked, *look.others] if thread.place and thread.waits_for in MUTUAL]
-    running = [thread for thread in look.others if thread.place and not thread.waits_for]
-    lines = {(thread.place["file"], thread.place["line"]) for thread in waiting if thread.place}
+    waiting = [thread for thread in [blocked, *view.others] if thread.place and thread.waits_for in THREAD_WAITS]
+    running = [thread for thread in view.others if thread.place and not thread.waits_for]
+    lines = {(thread.place.file, thread.place.line) for thread in waiting if thread.place}
     if blocked in waiting and len(lines) > 1 and not running:
         return [(thread.name or "a thread", thread) for thread in waiting]
-    alone = look.doing == "user" and look.main.waits_for in ("lock", "queue.join", "future", "thread", "pool")
-    return [("the main thread", look.main)] if alone and not running else []
+    alone = view.doing == "user" and view.main.waits_for in THREAD_WAITS
+    return [("the main thread", view.main)] if alone and not running else []
 
 
-def _stuck_child(look: Look) -> tuple[int, Thread] | None:
-    """A child that does nothing: it waits for a lock that nobody in it holds, or for this process to read."""
-    for child in look.data.get("children", []):
-        threads = [Thread(told) for told in child.get("threads", [])]
+def _stuck_child(view: SnapshotView) -> tuple[int, ThreadView] | None:
+    """A child that does nothing: it waits for a lock that no thread in it holds, or for this process to read."""
+    for child in view.snapshot.children:
+        threads = [ThreadView(thread) for thread in child.threads]
         held = [thread for thread in threads if _holds_up(thread) and _is_at_work(thread)]
-        if held and float(child.get("cpu") or 0.0) < 0.2:
-            return int(child["pid"]), held[0]
+        if held and child.cpu < MAX_STUCK_CHILD_CORES:
+            return child.pid, held[0]
     return None
 
 
-def _is_at_work(thread: Thread) -> bool:
-    """In a line of the user's, after its start: below that a forked child still has the lines of its parent."""
-    inside = list(itertools.takewhile(lambda frame: frame.get("function") not in STARTS, thread.frames))
-    return bool(inside) and Thread({"frames": inside}).place is not None
+def _is_at_work(thread: ThreadView) -> bool:
+    """In the user's own code, after its start: below that a forked child still has its parent's frames."""
+    inside = itertools.takewhile(lambda frame: frame.function not in PROCESS_STARTS, thread.frames)
+    return users_line(inside) is not None
 
 
-def _holds_up(thread: Thread) -> bool:
-    """Waits for a lock, or for somebody to read what it writes into a full pipe."""
+def _holds_up(thread: ThreadView) -> bool:
+    """It waits for a lock, or writes into a pipe that is full."""
     return thread.waits_for == "lock" or (thread.call == "write" and thread.on == "pipe")
 
 
 def ranks(run: Run) -> int:
     """How many processes train together, by TF_CONFIG."""
-    setup = run.last("setup")
-    return max(1, len(setup.get("workers") or [])) if setup is not None else 1
+    setup = run.last(Setup)
+    return max(1, len(setup.workers)) if setup is not None else 1
 
 
-def since(event: Event, look: Look) -> Evidence:
-    """How long nothing moved, against what was normal."""
-    normal = event.get("slowest")
-    usual = f"; the longest it had taken before was {words.span(float(normal))}" if normal else ""
-    phase = {"step": "a training step", "first step": "the first step", "epoch start": "the first step of an epoch"}
-    phase |= {"loop": "the training loop", "between": "the program's own code between two trainings"}
-    phase |= {"epoch-end": "at the end of an epoch", "save": "the writing of a checkpoint"}
-    where = phase.get(look.phase, look.phase)
-    if event.get("watched"):
-        ran = "; the main thread did not run once" if event.get("still") else ""
-        says = f"nothing moved in {where} for as long as laststep looked ({words.span(look.seconds)}){ran}"
-        return Evidence(says, (event,))
-    at = "" if where.startswith("at ") else "in "
-    return Evidence(f"nothing moved for {words.span(look.seconds)} {at}{where}{usual}", (event,))
+def since(view: SnapshotView) -> Evidence:
+    """How long there was no progress, against what was normal."""
+    snapshot = view.snapshot
+    where = PHASES.get(view.phase, f"in {view.phase}")
+    if snapshot.watched:
+        ran = "; the main thread did not run at all" if snapshot.still else ""
+        says = f"no progress {where} while laststep watched ({format_duration(view.seconds)}){ran}"
+        return Evidence(says, (snapshot,))
+    usual = f"; the longest before was {format_duration(snapshot.slowest)}" if snapshot.slowest else ""
+    return Evidence(f"no progress for {format_duration(view.seconds)} {where}{usual}", (snapshot,))
 
 
-def standing(event: Event, thread: Thread, who: str) -> Evidence:
-    """Where a thread stands and what it waits for."""
-    place = thread.place
-    at = f" at {words.place(place)}" if place else ""
-    return Evidence(f"{who} stands{at}{what_it_does(thread)}", (event,))
+def position(view: SnapshotView, thread: ThreadView, name: str) -> Evidence:
+    """Where a thread is, and what it waits for."""
+    at = f"at {format_place(thread.place)}" if thread.place else ""
+    parts = [part for part in (at, activity(thread)) if part]
+    return Evidence(f"{name} is {', '.join(parts) or 'in library code'}", (view.snapshot,))
 
 
-def what_it_does(thread: Thread) -> str:
-    kinds = {
-        **{"lock": "a lock", "queue": "a queue", "queue.join": "a queue to be emptied", "event": "an event"},
-        **{"future": "a result of another thread", "thread": "a thread to end", "pool": "a pool's result"},
-        **{"pipe": "another process", "process": "a child process to end"},
-    }
+def activity(thread: ThreadView) -> str:
+    """What a thread is doing, after the word "is"; "" where that is not known."""
     if thread.waits_for:
-        return f": it waits for {kinds[thread.waits_for]}"
+        return f"waiting for {WAITS[thread.waits_for]}"
     if thread.on.startswith(SOCKET):
-        return f": it waits for {thread.on.removeprefix(SOCKET)} over the network"
+        return f"waiting for {thread.on.removeprefix(SOCKET)} over the network"
     if thread.call == "sleep":
-        return f": it sleeps for another {words.span(thread.wakes)}" if thread.wakes else ": it sleeps"
+        return f"sleeping for another {format_duration(thread.wakes)}" if thread.wakes else "sleeping"
     if thread.on == "pipe":
-        what = "somebody to read what it writes" if thread.call == "write" else "somebody to write"
-        return f": it waits for {what}"
+        return "writing to a pipe that nobody reads" if thread.call == "write" else "reading from a pipe without data"
     if thread.on:
-        return f": it waits for {thread.on}" if thread.call != "open" else f": it opens {thread.on} and gets no answer"
-    return ": it computes" if thread.cpu > 0.5 else ""
+        return f"opening {thread.on}, which does not return" if thread.call == "open" else f"waiting for {thread.on}"
+    return "computing" if thread.cpu > MIN_COMPUTING_CORES else ""
 
 
-def used(event: Event, look: Look) -> Evidence:
+def used(view: SnapshotView) -> Evidence:
     """What was used meanwhile."""
-    cores = f"{look.cpu:.1f} cores" if look.cpu >= 0.05 else "no processor time"
-    moved = words.size(float(event.get("io") or 0))
-    return Evidence(f"meanwhile the program used {cores} and moved {moved}/s", (event,))
+    cores = f"{view.cpu:.1f} cores" if view.cpu >= MAX_IDLE_CORES else "no CPU time"
+    io = format_size(view.snapshot.io)
+    return Evidence(f"meanwhile the program used {cores} and read or wrote {io}/s", (view.snapshot,))
 
 
 def never_stuck(run: Run) -> str:
-    if run.has("attach"):
-        return "it moved or computed while laststep looked" if stall_of(run) is None else "it stands elsewhere"
-    over = run.last("moving-again")
+    if run.has(Attached):
+        if stall_of(run) is None:
+            return "it made progress or was computing while laststep watched"
+        return "it is stuck for another reason"
+    over = run.last(MovingAgain)
     if over is not None:
-        return f"it stood still for {words.span(float(over.get('after') or 0))} once and went on by itself"
-    return "it was never stuck" if run.steps else "no training was seen that could be stuck"
+        return f"it made no progress for {format_duration(over.after)} once, then went on by itself"
+    return "it was never stuck" if run.steps else "no training was seen that could get stuck"

@@ -1,53 +1,50 @@
-"""Reading who set stop_training, shared by the rules about it."""
+"""Who set stop_training, and the metrics that a callback could monitor."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from laststep.analysis.finding import Evidence
-from laststep.record.event import Event
+from laststep.record.events.shared import Callback
+from laststep.record.events.training import Epoch, Stop
 from laststep.record.run import Fit, Run
-from laststep.recorder.frames import is_users
 
 
-def stop_that_counted(run: Run) -> Event | None:
-    """The assignment that ended the fit early: seen during it, and epochs were left."""
+def stop_that_counted(run: Run) -> Stop | None:
+    """The assignment that ended the fit early: recorded during it, with epochs left."""
     fit = run.fit
-    if run.is_log:  # only the last word counts: the log may begin in the middle of a fit
-        ends = [epoch.time for epoch in run.all("epoch")]
-        counts = [stop for stop in run.all("stop") if sum(end > stop.time for end in ends) < 2]
+    if run.is_log:  # only the last stop counts: the log may begin in the middle of a fit
+        ends = [epoch.time for epoch in run.all(Epoch)]
+        counts = [stop for stop in run.all(Stop) if sum(end > stop.time for end in ends) < 2]
         return counts[-1] if counts else None
     if fit is None or fit.complete:
         return None
-    mine = [stop for stop in run.all("stop") if stop.source == fit.began.source and stop.time >= fit.began.time]
+    mine = [stop for stop in run.all(Stop) if stop.source == fit.began.source and stop.time >= fit.began.time]
     return mine[-1] if mine and (fit.ended is None or mine[-1].time <= fit.ended.time) else None
 
 
-def is_early_stopping(stop: Event) -> bool:
-    """Keras's own class, or a subclass of it, whose code did the assignment."""
-    callback, line = stop.get("callback") or {}, stop.get("line") or {}
-    by_keras = str(line.get("function")).startswith("EarlyStopping.") and not is_users(str(line.get("file")))
-    return by_keras or (
-        callback.get("class") == "EarlyStopping" and "keras" in str(callback.get("module")) and not callback["users"]
-    )
-
-
-def is_for_nan(stop: Event) -> bool:
-    """TerminateOnNaN, or any callback that stopped when the loss was not a finite number."""
-    callback = stop.get("callback") or {}
-    if callback.get("class") == "TerminateOnNaN":
+def is_early_stopping(stop: Stop) -> bool:
+    """The code of Keras's EarlyStopping, or of a subclass of it, set stop_training."""
+    line = stop.line
+    if line is not None and line.function.startswith("EarlyStopping.") and not line.is_users_own:
         return True
-    return any(not_finite(value) for name, value in (stop.get("metrics") or {}).items() if "loss" in name)
+    return stop.callback is not None and is_keras_early_stopping(stop.callback) and "keras" in stop.callback.module
 
 
-def not_finite(value: Any) -> bool:
-    return isinstance(value, float) and not math.isfinite(value)
+def is_keras_early_stopping(callback: Callback) -> bool:
+    """EarlyStopping as Keras has it, not a class of the user's of that name."""
+    return callback.class_name == "EarlyStopping" and not callback.is_users
+
+
+def is_for_nan(stop: Stop) -> bool:
+    """TerminateOnNaN, or any callback that stopped when the loss was not a finite number."""
+    if stop.callback is not None and stop.callback.class_name == "TerminateOnNaN":
+        return True
+    return any(not math.isfinite(value) for name, value in stop.metrics.items() if "loss" in name)
 
 
 def metric_values(fit: Fit | None, name: str) -> list[float]:
-    values = [(epoch.get("metrics") or {}).get(name) for epoch in fit.epochs] if fit else []
-    return [float(value) for value in values if isinstance(value, (int, float))]
+    return [epoch.metrics[name] for epoch in fit.epochs if name in epoch.metrics] if fit else []
 
 
 def metric_curve(run: Run, name: str) -> list[Evidence]:
@@ -58,18 +55,19 @@ def metric_curve(run: Run, name: str) -> list[Evidence]:
 
 
 def metrics_of(fit: Fit | None) -> list[str]:
-    """The names that a callback could have watched."""
-    return sorted({name for epoch in fit.epochs for name in epoch.get("metrics") or {}}) if fit else []
+    """The names that a callback could have monitored."""
+    return sorted({name for epoch in fit.epochs for name in epoch.metrics}) if fit else []
 
 
-def without_their_metric(run: Run) -> str:
-    """A callback of Keras's that watches a metric which the fit does not have: it does nothing, and only warns."""
+def missing_metric(run: Run) -> str:
+    """A callback of Keras's that monitors a metric which the fit does not have: it does nothing, and only warns."""
     fit, names = run.fit, metrics_of(run.fit)
-    callbacks = (fit.began.get("callbacks") or []) if fit else []
-    for callback in callbacks:
-        values = callback.get("values") or {}
-        monitor = values.get("monitor") if values.get("save_best_only") is not False else None  # that one asks nothing
-        if isinstance(monitor, str) and names and monitor not in names and not callback.get("users"):
-            told = f"{callback['class']} watches {monitor!r}, which this fit does not have, and so does nothing"
-            return f"{told}; it has {', '.join(names)}"
+    for callback in fit.began.callbacks if fit else ():
+        values = callback.values
+        monitor = (
+            values.get("monitor") if values.get("save_best_only") is not False else None
+        )  # then the metric is not used
+        if isinstance(monitor, str) and names and monitor not in names and not callback.is_users:
+            idle = f"{callback.class_name} monitors {monitor!r}, which is not a metric of this fit, and does nothing"
+            return f"{idle}; the fit has {', '.join(names)}"
     return ""

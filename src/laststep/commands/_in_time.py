@@ -1,4 +1,4 @@
-"""What is done after the program's end takes some seconds at most, and any signal ends it at once: the shell waits."""
+"""A time limit for what laststep does after the program's end, while the shell waits; any signal ends it at once."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import signal
 from collections.abc import Iterator
 from types import FrameType
 
-ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal came, or the time is up; no `except Exception` on the way stops it."""
+    """A signal arrived, or the time is up. Not an Exception, so that no handler on the way catches it."""
 
 
 @contextlib.contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Interrupted is raised after so many seconds (0: never), or when a signal comes that ends programs."""
-    while pending := signal.sigpending() & set(ENDS):  # these came while the program lived: they were for the program
+    """Raise Interrupted after this time (0: never), or when a signal arrives that ends programs."""
+    while pending := signal.sigpending() & set(END_SIGNALS):  # sent while the program ran: they were meant for it
         signal.sigwait(pending)
-    wanted = [number for number in ENDS if signal.getsignal(number) != signal.SIG_IGN]
+    wanted = [number for number in END_SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
     before = {number: signal.signal(number, _interrupt) for number in (*wanted, signal.SIGALRM)}
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [])
     try:

@@ -1,4 +1,4 @@
-"""The whole terminal for a while: keys, size, changed lines only; given back as it was on every way out."""
+"""The full-screen mode of the terminal: keys, size, redrawing changed lines; always restored on the way out."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from typing import Any, TextIO
 
 from laststep.reports.printing import printable
 
-TAKE = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J"  # the other screen, no cursor, no wrapping
-GIVE_BACK = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l"
-ENDS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-NAMES = {
+ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J"  # alternate screen, no cursor, no wrapping
+LEAVE = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l"
+END_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+KEY_NAMES = {
     **{"\x1b[A": "up", "\x1b[B": "down", "\x1bOA": "up", "\x1bOB": "down"},
     **{"\x1b[5~": "page up", "\x1b[6~": "page down"},
 }
@@ -25,7 +25,7 @@ END_OF_INPUT = "\x04"
 
 
 class Screen:
-    """Plain escape codes that every terminal of the last decades knows; no curses, which would need its database."""
+    """Uses escape codes that every terminal supports; curses would need the terminfo database."""
 
     def __init__(self, keys: TextIO, out: TextIO) -> None:
         self._in, self._out = keys.fileno(), out.fileno()
@@ -37,45 +37,45 @@ class Screen:
 
     def __enter__(self) -> Screen:
         try:
-            for number in ENDS:
+            for number in END_SIGNALS:
                 self._before[number] = signal.signal(number, _leave)
             self._before[signal.SIGTSTP] = signal.signal(signal.SIGTSTP, self._pause)
             self._before[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, self._resized)
-            self._take()
+            self._enter()
         except BaseException:
             self.__exit__()
             raise
         return self
 
     def __exit__(self, *error: object) -> None:
-        impatient = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not leave half of it
-        self._give_back()
+        on_interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not interrupt this
+        self._restore()
         for number, handler in self._before.items():
             signal.signal(number, handler)
-        signal.signal(signal.SIGINT, impatient)
+        signal.signal(signal.SIGINT, on_interrupt)
         os.close(self._wake)
         os.close(self._wake_read)
 
-    def _take(self) -> None:
+    def _enter(self) -> None:
         tty.setcbreak(self._in, termios.TCSANOW)
-        self._write(TAKE)
+        self._write(ENTER)
         self._shown = []
 
-    def _give_back(self) -> None:
+    def _restore(self) -> None:
         try:
             termios.tcsetattr(self._in, termios.TCSANOW, self._settings)
-            self._write(GIVE_BACK)
+            self._write(LEAVE)
         except (OSError, termios.error):
             pass  # the terminal is gone
 
     def _pause(self, number: int, frame: FrameType | None) -> None:
-        """Ctrl-Z: the shell gets its terminal as it was; we take it again when we go on."""
-        self._give_back()
+        """Ctrl-Z: restore the terminal for the shell, and enter again when we are continued."""
+        self._restore()
         signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTSTP])
         os.kill(os.getpid(), signal.SIGTSTP)
         signal.signal(signal.SIGTSTP, self._pause)
-        self._take()
+        self._enter()
         self._resized(number, frame)
 
     def _resized(self, number: int, frame: FrameType | None) -> None:
@@ -87,7 +87,7 @@ class Screen:
 
     @property
     def size(self) -> tuple[int, int]:
-        """(columns, lines); some terminals say 0 when they do not know."""
+        """(columns, lines); some terminals report 0 if they do not know."""
         try:
             columns, lines = os.get_terminal_size(self._out)
         except OSError:
@@ -95,12 +95,12 @@ class Screen:
         return columns or 80, lines or 24
 
     def show(self, lines: Sequence[str]) -> None:
-        """Write the lines that differ from what is there: little over a slow line, and no flicker."""
+        """Write only the lines that changed: less to send over a slow connection, and no flicker."""
         height = self.size[1]
         lines = [*map(printable, lines[:height]), *[""] * (height - len(lines))]
         fresh = len(self._shown) != len(lines)
         changed = [
-            f"\x1b[{row + 1};1H\x1b[0m\x1b[K{line}"  # cleared first: after the last column it would take that one
+            f"\x1b[{row + 1};1H\x1b[0m\x1b[K{line}"  # cleared first: afterwards it would erase the last column
             for row, line in enumerate(lines)
             if fresh or line != self._shown[row]
         ]
@@ -111,7 +111,7 @@ class Screen:
         self._shown = []
 
     def key(self, seconds: float) -> str:
-        """The next key, or "" after so many seconds or when the size has changed."""
+        """The next key; "" after this many seconds, or if the size changed."""
         ready, _, _ = select.select([self._in, self._wake_read], [], [], max(0.0, seconds))
         if self._wake_read in ready:
             os.read(self._wake_read, 64)
@@ -121,7 +121,7 @@ class Screen:
             typed = os.read(self._in, 64).decode("utf-8", "replace")
         except OSError:
             return END_OF_INPUT
-        return NAMES.get(typed, typed[:1]) or END_OF_INPUT
+        return KEY_NAMES.get(typed, typed[:1]) or END_OF_INPUT
 
     def _write(self, text: str) -> None:
         content = text.encode("utf-8", "replace")

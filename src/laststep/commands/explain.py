@@ -13,23 +13,23 @@ EXAMPLES = ("laststep explain host-out-of-memory",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("rule", help="the rule's name; `laststep rules` lists them")
+    parser.add_argument("rule", help="its name; `laststep rules` lists all")
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     rules = all_rules()
-    rule = rules.get(asked.rule.replace("_", "-"))
+    rule = rules.get(args.rule.replace("_", "-"))
     if rule is None:
-        near = difflib.get_close_matches(asked.rule, rules, n=1)
-        hint = f"; did you mean {near[0]}?" if near else "; `laststep rules` lists them"
-        print(f"laststep: no rule called {asked.rule}{hint}", file=sys.stderr)
+        near = difflib.get_close_matches(args.rule, rules, n=1)
+        hint = f"; did you mean {near[0]}?" if near else "; `laststep rules` lists all"
+        print(f"laststep: no rule {args.rule}{hint}", file=sys.stderr)
         return 2
     print(f"{rule.name} ({rule.symptom})\n\n{_narrow(rule.explanation)}")
     return 0
 
 
 def _narrow(text: str) -> str:
-    """Paragraphs of an explanation, wrapped anew to 80 columns; headings stand at the left."""
+    """The paragraphs of an explanation, wrapped to 80 columns below their headings."""
     wrapped = []
     for paragraph in text.split("\n\n"):
         heading, _, body = paragraph.partition("\n") if "\n    " in paragraph else ("", "", paragraph)

@@ -1,4 +1,4 @@
-"""try the first remedy: a short training with and without it"""
+"""test the first remedy: short trainings with and without it"""
 
 from __future__ import annotations
 
@@ -10,104 +10,109 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from laststep.analysis.experiments.prove import OPEN, Proof, read_proof
+from laststep.analysis.experiments.prove import OPEN, read_proof
 from laststep.analysis.finding import Confidence, Finding, Remedy
-from laststep.experiments.side_run import add_consent, announce, last_words, may_start, side_run, why_not
+from laststep.experiments.side_run import add_consent, announce, last_output, may_start, side_run, why_not
+from laststep.record.decode import encode
+from laststep.record.events.experiments import Proof, SideRun
+from laststep.record.events.numbers import BadNumber
 from laststep.record.folder import PROOFS, find_run
 from laststep.record.run import DamagedRun, Run
 from laststep.rules.diagnose import diagnose
 from laststep.settings import read_settings
+from laststep.text import format_place
 
 EXAMPLES = (
-    "laststep prove                  of the newest run here",
-    "laststep prove --seconds 180    longer, for trainings that take their time",
+    "laststep prove                  for the newest run here",
+    "laststep prove --seconds 180    longer, for slow trainings",
 )
-SECONDS = 60
-OTHERS = {"input-starved": "laststep tune", "invalid-loss-math": "laststep replay"}
-OTHER_LOSS = ("loss", "targets", "affine")  # with these, the losses of the two arms are not the same thing
+DEFAULT_SECONDS = 60
+OTHER_VERBS = {"input-starved": "laststep tune", "invalid-loss-math": "laststep replay"}
+CHANGES_LOSS = ("loss", "targets", "affine")  # trials in which the losses of the two arms are not comparable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", nargs="?", help="a run's id, its beginning, or a run folder (default: the newest)")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help=f"how long it may train (default: {SECONDS})")
-    parser.add_argument("--json", action="store_true", help="for programs, on standard output")
-    parser.add_argument("--dir", help="where the run folders are")
+    parser.add_argument("run", nargs="?", help="run id, unique prefix of one, or run folder (default: newest)")
+    parser.add_argument(
+        "--seconds", type=float, default=DEFAULT_SECONDS, help=f"training time (default: {DEFAULT_SECONDS})"
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON, on standard output")
+    parser.add_argument("--dir", help="directory of the run folders")
     add_consent(parser)
 
 
-def run(asked: argparse.Namespace) -> int:
-    recorded = Run.load(find_run(asked.run, read_settings({"dir": asked.dir}).dir))
+def run(args: argparse.Namespace) -> int:
+    recorded = Run.load(find_run(args.run, read_settings({"dir": args.dir}).dir))
     found = diagnose(recorded).findings[:1]
     remedy = next((remedy for finding in found for remedy in finding.remedies if remedy.trial), None)
     refusal = why_not(recorded) or _nothing_to_prove(recorded, found, remedy)
     if refusal or remedy is None:
         print(f"laststep: {refusal}", file=sys.stderr)
         return 2
-    if not may_start(recorded, asked.yes):
+    if not may_start(recorded, args.yes):
         return 2
-    announce(recorded, asked.seconds, "what it does before its first fit is done again; its callbacks are left out")
+    announce(recorded, args.seconds, "everything before its first fit runs again; its callbacks do not")
     folder = Path(tempfile.mkdtemp(prefix="laststep-prove-"))
     try:
         (folder / "plan.json").write_text(json.dumps(_plan(recorded, remedy)))
-        in_time = side_run(recorded, folder, asked.seconds, {"prove": str(folder / "plan.json")})
-        return _tell(asked, recorded, found[0], remedy, folder, in_time)
+        in_time = side_run(recorded, folder, args.seconds, {"prove": str(folder / "plan.json")})
+        return _report(args, recorded, found[0], remedy, folder, in_time)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _nothing_to_prove(recorded: Run, found: tuple[Finding, ...], remedy: Remedy | None) -> str:
-    if not found:
-        return f"{recorded.id} has no finding: there is nothing to prove"
+def _nothing_to_prove(recorded: Run, findings: tuple[Finding, ...], remedy: Remedy | None) -> str:
+    if not findings:
+        return f"{recorded.id} has no finding, so there is nothing to prove"
     if remedy is None:
-        rule = found[0].rule
-        other = f"; `{OTHERS[rule]}` looks further" if rule in OTHERS else ""
-        return f"the remedy of {rule} can't be tried by itself{other}"
+        rule = findings[0].rule
+        other = f"; use `{OTHER_VERBS[rule]}`" if rule in OTHER_VERBS else ""
+        return f"no remedy of {rule} can be tried automatically{other}"
     return ""
 
 
 def _plan(recorded: Run, remedy: Remedy) -> dict[str, Any]:
-    bad = recorded.first("bad-number")
+    bad = recorded.first(BadNumber)
     steps = recorded.steps[-1].number if recorded.steps else 0
-    return {"trial": dict(remedy.trial or {}), "bad_step": bad.get("step") if bad else None, "steps": steps}
+    return {"trial": dict(remedy.trial or {}), "bad_step": bad.step if bad else None, "steps": steps}
 
 
-def _tell(
-    asked: argparse.Namespace, recorded: Run, finding: Finding, remedy: Remedy, folder: Path, in_time: bool
+def _report(
+    args: argparse.Namespace, recorded: Run, finding: Finding, remedy: Remedy, folder: Path, in_time: bool
 ) -> int:
-    from laststep import text as words
     from laststep.commands.why import terminal_settings
     from laststep.reports import prove
 
     try:
         side = Run.load(folder)
     except DamagedRun:
-        print(f"laststep: the side run left no record; its last words:\n{last_words(folder)}", file=sys.stderr)
+        print(f"laststep: the side run left no record; its last output:\n{last_output(folder)}", file=sys.stderr)
         return 2
     trial = remedy.trial or {}
     says = str(trial.get("says") or f"{remedy.does}{f': {remedy.change}' if remedy.change else ''}")
-    certain, same_loss = finding.confidence is Confidence.CERTAIN, not any(name in trial for name in OTHER_LOSS)
-    proof = read_proof(side, finding.rule, says, certain, recorded.has("bad-number"), same_loss)
-    _keep(recorded, proof)
-    if asked.json:
+    certain, same_loss = finding.confidence is Confidence.CERTAIN, not any(name in trial for name in CHANGES_LOSS)
+    proof = read_proof(side, finding.rule, says, certain, recorded.has(BadNumber), same_loss)
+    _save(recorded, proof)
+    if args.json:
         print(prove.as_json(recorded, proof))
     else:
         width, colour = terminal_settings(sys.stdout)
-        place = words.place(remedy.where or finding.where, recorded.cwd)
+        place = format_place(remedy.where or finding.where, recorded.cwd)
         sys.stdout.write(prove.page(recorded, proof, place, width, colour))
-    if not side.has("side-run"):
-        late = "" if in_time else "it did not come to a fit in time and was stopped; "
-        print(f"laststep: {late}the last words of the side run:\n{last_words(folder)}", file=sys.stderr)
+    if not side.has(SideRun):
+        late = "" if in_time else "it did not reach a fit in time and was stopped; "
+        print(f"laststep: {late}the last output of the side run:\n{last_output(folder)}", file=sys.stderr)
     return 1 if proof.verdict == OPEN else 0
 
 
-def _keep(recorded: Run, proof: Proof) -> None:
-    """Beside the run, so that `laststep why` knows it from now on. Where that can't be written, it is only shown."""
+def _save(recorded: Run, proof: Proof) -> None:
+    """In the run folder, so that `laststep why` reports it from now on; only printed if that is not writable."""
     from laststep.record.journal import JournalWriter
 
     if proof.verdict == OPEN or recorded.folder is None:
         return
     journal = JournalWriter(recorded.folder / PROOFS, "prove")
-    journal.write("proof", proof.told)
+    journal.write(proof.KIND, encode(proof))
     if journal.stopped:
-        print(f"laststep: it could not be kept beside the run ({journal.stopped})", file=sys.stderr)
+        print(f"laststep: the result could not be saved in the run folder ({journal.stopped})", file=sys.stderr)
     journal.close()

@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     return None
 
 
-def run(asked: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     rules = all_rules().values()
     for symptom in SYMPTOMS:
         mine = [rule for rule in rules if rule.symptom == symptom]

@@ -1,10 +1,11 @@
-"""run a training, recorded; when it ends badly, say why"""
+"""run and record a training; if it ends badly, explain why"""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
 import errno
+import functools
 import os
 import shutil
 import signal
@@ -23,43 +24,43 @@ from laststep.supervisor.again import PREVIOUS, RESTARTS
 if TYPE_CHECKING:
     from laststep.supervisor.launch import Supervisor
 
-MOST_RESTARTS = 3
-RULES_SECONDS, ANSWER_SECONDS = 3.0, 5.0  # a usual answer takes less than one
-TIDY_SECONDS, LATE_SECONDS = 5.0, 1.0
+MAX_RESTARTS = 3
+RULES_SECONDS, ANSWER_SECONDS = 3.0, 5.0  # time limits; most answers take less than one second
+PRUNE_SECONDS, NOTE_SECONDS = 5.0, 1.0
 
-Told = Callable[[Path], str]  # a run folder → what is said after the end
-Asked = dict[str, str] | None  # of the recorder, beyond recording
+Answer = Callable[[Path], str]  # run folder → the text printed after the end
+Requests = dict[str, str] | None  # to the recorder, beyond recording
 
 EXAMPLES = (
     "laststep run python train.py --epochs 10",
     "laststep run train.py",
     "laststep run -m mypackage.train",
-    "laststep run --quiet -- python -u train.py     (no answer; ask laststep why)",
+    "laststep run --quiet -- python -u train.py     (no answer; use laststep why)",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "laststep run [options] [--] python train.py …"
-    parser.add_argument("--quiet", action="store_const", const=True, help="no answer at the end")
-    what = "when it is stuck: say so (warn), with all stacks, stop it, or stop it and start it again (default: warn)"
+    parser.add_argument("--quiet", action="store_const", const=True, help="print no answer at the end")
+    what = "if training is stuck: warn, warn with all stacks, stop it, or stop and restart it (default: warn)"
     parser.add_argument("--on-stall", choices=ON_STALL, help=what)
-    what = "stuck is what does not move for so long (default: learned from the run itself)"
+    what = "how long without progress counts as stuck (default: learned from the run)"
     parser.add_argument("--stall-after", metavar="SECONDS", help=what)
     parser.add_argument(
         "--save-before-death",
         action="store_const",
         const=True,
-        help="save a Keras model once when memory is about to run out, and on SIGTERM",
+        help="save the Keras model when memory is about to run out, and on SIGTERM",
     )
-    what = "how much of the batch of a bad step (NaN, Inf) is kept for laststep replay; 0: none (default: 16 MB)"
+    what = "largest batch with a NaN or Inf to keep for laststep replay; 0: keep none (default: 16 MB)"
     parser.add_argument("--keep-last-batch", metavar="SIZE", help=what)
-    parser.add_argument("--dir", help="where run folders go (default: .laststep here; also LASTSTEP_DIR)")
+    parser.add_argument("--dir", help="where to put run folders (default: .laststep here; also LASTSTEP_DIR)")
     parser.add_argument("--keep-runs", type=int, metavar="N", help="how many runs to keep (default: 50)")
-    parser.add_argument("--keep-size", metavar="SIZE", help="how much they may take together (default: 1 GB)")
+    parser.add_argument("--keep-size", metavar="SIZE", help="their total size (default: 1 GB)")
 
 
 def split(argv: list[str]) -> tuple[list[str], list[str]]:
-    """(our own options, the command): what follows the first word that is not an option of ours is the user's."""
+    """(our options, the command): the command starts with the first word that is not an option of ours."""
     takes_value = ("--dir", "--keep-runs", "--keep-size", "--on-stall", "--stall-after", "--keep-last-batch")
     ours = (*takes_value, "--quiet", "--save-before-death", "--help", "-h")
     at = 0
@@ -68,29 +69,29 @@ def split(argv: list[str]) -> tuple[list[str], list[str]]:
     return argv[:at], argv[at + 1 :] if argv[at : at + 1] == ["--"] else argv[at:]
 
 
-def run(asked: argparse.Namespace) -> int:
-    command = asked.command
+def run(args: argparse.Namespace) -> int:
+    command = args.command
     if not command:
-        print("laststep: what should be run? laststep run python train.py", file=sys.stderr)
+        print("laststep run: missing command, e.g. `laststep run python train.py`", file=sys.stderr)
         return 2
-    options = {name: getattr(asked, name) for name in Settings._fields if hasattr(asked, name)}
+    options = {name: getattr(args, name) for name in Settings._fields if hasattr(args, name)}
     return run_here(command, read_settings(options))
 
 
-def run_here(command: list[str], settings: Settings, told: Told | None = None, asked: Asked = None) -> int:
-    """Recorded where there is a place for it, bare where there is none or where it is switched off."""
+def run_here(command: list[str], settings: Settings, answer: Answer | None = None, requests: Requests = None) -> int:
+    """Record the command; run it without recording if that is switched off, or if there is no place for the record."""
     if os.environ.get("LASTSTEP_OFF") == "1":
         return run_bare(command)
     try:
         folder = folders.create_run(settings.dir)
     except OSError as error:
-        print(f"laststep: not recording, no place for a run folder ({error})", file=sys.stderr)
+        print(f"laststep: not recording: no run folder can be created ({error})", file=sys.stderr)
         return run_bare(command)
-    return run_recorded(command, folder, settings, told or answer, asked)
+    return run_recorded(command, folder, settings, answer or diagnosis_page, requests)
 
 
 def run_bare(command: list[str]) -> int:
-    """Become the program: nothing of ours is left."""
+    """Replace this process by the program."""
     from laststep.supervisor.command import full_command, own_environment
     from laststep.supervisor.signals import CHANGED_BY_PYTHON
 
@@ -103,23 +104,26 @@ def run_bare(command: list[str]) -> int:
         return cannot_start(command, error)
 
 
-def run_recorded(command: list[str], folder: Path, settings: Settings, told: Told, asked: Asked = None) -> int:
+def run_recorded(
+    command: list[str], folder: Path, settings: Settings, answer: Answer, requests: Requests = None
+) -> int:
     from laststep.supervisor.launch import Supervisor, die_alike
 
-    supervisor = Supervisor(command, folder, None if settings.quiet else say, settings, asked)
+    notice = functools.partial(describe_stall, action=settings.on_stall)
+    supervisor = Supervisor(command, folder, None if settings.quiet else say, settings, requests, notice)
     refused, trouble = attempt(start, supervisor)
     if refused or trouble:
         supervisor.give_up()
         shutil.rmtree(folder, ignore_errors=True)
     if refused:
         return cannot_start(supervisor.command, refused)
-    if trouble:  # no process, no descriptor to be had: fail open
+    if trouble:  # no process or file descriptor can be created: fail open
         say(f"laststep: not recording ({trouble})\n")
         return run_bare(command)
     code, number = supervisor.wait()
     if not settings.quiet:
-        speak(told, folder)
-    with contextlib.suppress(Interrupted), at_most(TIDY_SECONDS):
+        print_answer(answer, folder)
+    with contextlib.suppress(Interrupted), at_most(PRUNE_SECONDS):
         attempt(folders.prune, folder.parent, settings.keep_runs, settings.keep_size, folder)
     if settings.on_stall == "restart" and supervisor.stopped_stuck:
         start_again(supervisor, folder)
@@ -127,7 +131,7 @@ def run_recorded(command: list[str], folder: Path, settings: Settings, told: Tol
 
 
 def start(supervisor: Supervisor) -> OSError | None:
-    """Why the command can't be started at all, with or without us."""
+    """The error if the command itself can't be started, with or without laststep."""
     from laststep.supervisor.program import CannotExec
 
     try:
@@ -137,26 +141,26 @@ def start(supervisor: Supervisor) -> OSError | None:
     return None
 
 
-def speak(told: Told, folder: Path) -> None:
-    """The answer, on stderr; the shell waits for it, so it has its time and ends at any signal."""
+def print_answer(answer: Answer, folder: Path) -> None:
+    """On stderr. The shell waits for it, so it has a time limit, and any signal ends it."""
     try:
-        with at_most(ANSWER_SECONDS if told is answer else 0):
-            page, trouble = attempt(told, folder)
-            say(page if page is not None else f"laststep: no answer could be made ({trouble})\n")
+        with at_most(ANSWER_SECONDS if answer is diagnosis_page else 0):
+            page, trouble = attempt(answer, folder)
+            say(page if page is not None else f"laststep: the diagnosis failed ({trouble})\n")
     except Interrupted as stop:
         if str(stop) == "SIGALRM":
-            late = f"laststep: the answer takes longer than {ANSWER_SECONDS:.0f} s; more: laststep why {folder.name}\n"
-            with contextlib.suppress(Interrupted), at_most(LATE_SECONDS):  # it may be the terminal that takes nothing
-                say(late)
+            note = f"laststep: the diagnosis takes longer than {ANSWER_SECONDS:.0f} s; use laststep why {folder.name}\n"
+            with contextlib.suppress(Interrupted), at_most(NOTE_SECONDS):  # the terminal itself may be blocked
+                say(note)
 
 
 def start_again(supervisor: Supervisor, folder: Path) -> None:
-    """Become a new laststep with the same arguments, whose run names this one as the one before."""
+    """Replace this process by a new laststep with the same arguments; its run names this one as the previous one."""
     from laststep.supervisor.command import own_environment
 
     done = int(os.environ.get(RESTARTS, "0"))
-    if done >= MOST_RESTARTS:
-        say(f"laststep: it was started again {MOST_RESTARTS} times and got stuck each time; it is not started again\n")
+    if done >= MAX_RESTARTS:
+        say(f"laststep: restarted {MAX_RESTARTS} times and stuck each time; not restarting again\n")
         return
     os.environ[RESTARTS] = str(done + 1)
     os.environ[PREVIOUS] = folder.name
@@ -165,7 +169,7 @@ def start_again(supervisor: Supervisor, folder: Path) -> None:
 
 
 def say(text: str, to: int = 2) -> None:
-    """To stderr (or stdout), unbuffered: a terminal or a reader that is gone must not change how we end."""
+    """To stderr (or stdout), unbuffered. If the terminal or the reader is gone, that must not change our exit."""
     stream = sys.stderr if to == 2 else sys.stdout
     content = printable(text).encode(getattr(stream, "encoding", None) or "utf-8", "laststep-plain")
     try:
@@ -176,13 +180,21 @@ def say(text: str, to: int = 2) -> None:
 
 
 def cannot_start(command: list[str], error: OSError) -> int:
-    """The shell's own words and codes for a command that can't be started."""
+    """The message and the exit codes of a shell for a command that can't be started."""
     print(f"laststep: {command[0]}: {error.strerror}", file=sys.stderr)
     return 127 if error.errno == errno.ENOENT else 126
 
 
-def answer(folder: Path) -> str:
-    """The page, for after the end. A healthy run gets one quiet line."""
+def describe_stall(folder: Path, action: str) -> str:
+    """The notice while the program is stuck. Loaded only then: most programs never are."""
+    from laststep.reports.notice import stall_notice
+    from laststep.rules.diagnose import read_diagnosis
+
+    return stall_notice(read_diagnosis(folder), action)
+
+
+def diagnosis_page(folder: Path) -> str:
+    """The diagnosis, printed after the end; one line for a healthy run."""
     from laststep.commands.why import terminal_settings
     from laststep.record.run import DamagedRun
     from laststep.reports.terminal import page
@@ -191,9 +203,9 @@ def answer(folder: Path) -> str:
     try:
         diagnosis = read_diagnosis(folder, RULES_SECONDS)
     except DamagedRun:
-        return f"laststep: the run folder {folder} is gone or damaged; there is no answer\n"
+        return f"laststep: no diagnosis: the run folder {folder} is gone or damaged\n"
     width, colour = terminal_settings(sys.stderr)
     if diagnosis.outcome == "finished" and not diagnosis.findings and not diagnosis.hurried:
         return f"laststep: finished, nothing to report ({folder.name})\n"
-    late = diagnosis.hurried and f"There was no time for all of it; more: laststep why {folder.name}\n"
-    return "\n" + page(diagnosis, width, colour) + (late or "") + "\n"
+    note = f"Not all rules were checked in time; use laststep why {folder.name}\n" if diagnosis.hurried else ""
+    return "\n" + page(diagnosis, width, colour) + note + "\n"

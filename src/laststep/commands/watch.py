@@ -1,4 +1,4 @@
-"""follow a run as it goes: a live screen, or plain lines"""
+"""follow a run while it goes on: a live screen, or plain lines"""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     from laststep.reports.sheet import Sheet
 
 EXAMPLES = (
-    "laststep watch                    the run going on here, or the newest",
-    "laststep watch 20261116-0301      a run by its id, or the beginning of it",
-    "laststep watch --once             as it is now, and no more",
-    "laststep watch --every 60 >> log  a line each minute, with no terminal",
+    "laststep watch                    the running one here, or the newest",
+    "laststep watch 20261116-0301      a run by its id, or a prefix of it",
+    "laststep watch --once             its present state only",
+    "laststep watch --every 60 >> log  one line per minute",
 )
-SCREEN_EVERY = 1.0
-LINES_EVERY = 5.0
-LOAD_EVERY = 2.0
-LOAD_SHARE = 20  # times as long as reading takes until it is read again: at most a twentieth of one core
-LOAD_AT_LEAST_EVERY = 30.0
-BEGINNING = 3.0  # seconds that a run which has just begun gets for its first event
+SCREEN_SECONDS = 1.0  # between two updates
+LINES_SECONDS = 5.0
+MIN_LOAD_SECONDS = 2.0  # between two complete readings of the record
+MAX_LOAD_SECONDS = 30.0
+LOAD_FACTOR = 20  # wait this many times as long as reading takes: at most a twentieth of one core
+FIRST_EVENT_SECONDS = 3.0  # that a run which has just begun gets for its first event
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", nargs="?", help="a run's id, its beginning, or a run folder (default: the one going on)")
-    parser.add_argument("--every", type=_seconds, metavar="SECONDS", help="how often (default: 1; 5 for plain lines)")
-    parser.add_argument("--once", action="store_true", help="show it as it is now, and leave")
-    parser.add_argument("--dir", help="where the run folders are")
+    parser.add_argument("run", nargs="?", help="run id, unique prefix of one, or run folder (default: the running one)")
+    parser.add_argument("--every", type=_seconds, metavar="SECONDS", help="interval (default: 1; 5 for plain lines)")
+    parser.add_argument("--once", action="store_true", help="show the present state and exit")
+    parser.add_argument("--dir", help="directory of the run folders")
 
 
 def _seconds(text: str) -> float:
@@ -48,24 +48,24 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def run(asked: argparse.Namespace) -> int:
-    watched = Watched(_choose(asked.run, read_settings({"dir": asked.dir}).dir))
+def run(args: argparse.Namespace) -> int:
+    watched = Watched(_choose(args.run, read_settings({"dir": args.dir}).dir))
     on_screen = _is_terminal(sys.stdout)
-    if asked.once or not watched.view.alive:
+    if args.once or not watched.view.alive:
         _show_last(watched, on_screen)
     elif on_screen and _is_terminal(sys.stdin):
-        _watch_on_screen(watched, asked.every or SCREEN_EVERY)
+        _watch_on_screen(watched, args.every or SCREEN_SECONDS)
     else:
-        _watch_in_lines(watched, asked.every or LINES_EVERY)
+        _watch_in_lines(watched, args.every or LINES_SECONDS)
     return 0
 
 
 def _choose(name: str | None, directory: str | None) -> Path:
-    """Without a name the newest that is going on, otherwise the newest."""
+    """Without a name: the newest run that is still going on, or else the newest."""
     if name is None:
-        going_on = next((folder for folder in folders.list_runs(directory) if folders.is_busy(folder)), None)
-        if going_on is not None:
-            return going_on
+        running = next((folder for folder in folders.list_runs(directory) if folders.is_busy(folder)), None)
+        if running is not None:
+            return running
     return folders.find_run(name, directory)
 
 
@@ -74,7 +74,7 @@ def _is_terminal(stream: TextIO) -> bool:
 
 
 class Watched:
-    """A run folder, read again when it is time: what is cheap to read each time, all of it now and then."""
+    """A run folder: the cheap part is read each time, the whole record only now and then."""
 
     def __init__(self, folder: Path) -> None:
         from laststep.record.follow import Follower
@@ -83,9 +83,9 @@ class Watched:
         self._follower = Follower(folder)
         self._next = 0.0
         self.diagnosis = self._first()
-        self.view = self.look()
+        self.view = self.update()
 
-    def look(self) -> View:
+    def update(self) -> View:
         from laststep.record.follow import Live
         from laststep.record.run import DamagedRun
         from laststep.reports.figures import view_of
@@ -100,19 +100,19 @@ class Watched:
         try:
             self.view = view_of(self.diagnosis, live, time.time())
         except NONSENSE as error:
-            raise DamagedRun(f"{self.folder} holds a record that makes no sense ({error})") from error
+            raise DamagedRun(f"the record in {self.folder} is inconsistent ({error})") from error
         return self.view
 
     def _plan(self, began: float) -> None:
         now = time.monotonic()
-        self._next = now + min(LOAD_AT_LEAST_EVERY, max(LOAD_EVERY, LOAD_SHARE * (now - began)))
+        self._next = now + min(MAX_LOAD_SECONDS, max(MIN_LOAD_SECONDS, LOAD_FACTOR * (now - began)))
 
     def _first(self) -> Diagnosis:
         from laststep.record.run import DamagedRun
         from laststep.rules.diagnose import read_diagnosis
         from laststep.rules.rule import all_rules
 
-        all_rules()  # imported once, and no part of what reading takes
+        all_rules()  # imported now, so that the first reading is not timed with it
         began = time.monotonic()
         while True:
             try:
@@ -120,7 +120,7 @@ class Watched:
                 self._plan(began)
                 return diagnosis
             except DamagedRun:
-                if time.monotonic() > began + BEGINNING or not folders.is_busy(self.folder):
+                if time.monotonic() > began + FIRST_EVENT_SECONDS or not folders.is_busy(self.folder):
                     raise
                 time.sleep(0.1)
 
@@ -134,7 +134,7 @@ def _sheet(width: int, height: int) -> Sheet:
 
 
 def speaks_utf8(environ: Mapping[str, str], encoding: str | None) -> bool:
-    """By the locale. Python itself sets LC_CTYPE to C.UTF-8 where the user's locale is C: that says nothing."""
+    """By the locale. Python itself sets LC_CTYPE to C.UTF-8 in the C locale: that is ignored."""
     names = [environ.get(name, "") for name in ("LC_ALL", "LC_CTYPE", "LANG")]
     if names[1] == "C.UTF-8" and names[2] in ("", "C", "POSIX"):
         names[1] = ""
@@ -143,7 +143,7 @@ def speaks_utf8(environ: Mapping[str, str], encoding: str | None) -> bool:
 
 
 def _show_last(watched: Watched, on_screen: bool) -> None:
-    """What is left standing: the last figures, and the end if there was one."""
+    """The last figures, and how the run ended; this stays in the terminal."""
     from laststep.reports.live import screen
 
     if not on_screen:
@@ -157,25 +157,25 @@ def _show_last(watched: Watched, on_screen: bool) -> None:
 def _watch_in_lines(watched: Watched, every: float) -> None:
     printer, due = _LinePrinter(), 0.0
     while watched.view.alive:
-        if time.monotonic() >= due or printer.is_other(watched.view):
+        if time.monotonic() >= due or printer.has_changed(watched.view):
             due = time.monotonic() + every
             printer.print(watched.view)
         printer.print_findings(watched.view)
-        time.sleep(max(0.0, min(LOAD_EVERY, due - time.monotonic())))
-        watched.look()
+        time.sleep(max(0.0, min(MIN_LOAD_SECONDS, due - time.monotonic())))
+        watched.update()
     printer.print(watched.view, last=True)
 
 
 class _LinePrinter:
-    """Each line at once; a finding only when it is new."""
+    """Prints each line at once, and a finding only once."""
 
     def __init__(self) -> None:
         self._sheet = _sheet(80, 24)
-        self._told: set[str] = set()
+        self._printed: set[str] = set()
         self._stuck = False
 
-    def is_other(self, view: View) -> bool:
-        """Whether it got stuck, or moves again: that is told at once."""
+    def has_changed(self, view: View) -> bool:
+        """Whether it got stuck or moves again, which is printed at once."""
         return self._stuck != (view.stuck is not None)
 
     def print(self, view: View, last: bool = False) -> None:
@@ -192,10 +192,10 @@ class _LinePrinter:
     def print_findings(self, view: View) -> None:
         from laststep.reports.lines import finding_line
 
-        for told in view.findings:
-            if told.rule not in self._told:
-                self._told.add(told.rule)
-                print(finding_line(view, told, self._sheet), flush=True)
+        for finding in view.findings:
+            if finding.rule not in self._printed:
+                self._printed.add(finding.rule)
+                print(finding_line(view, finding, self._sheet), flush=True)
 
 
 def _watch_on_screen(watched: Watched, every: float) -> None:
@@ -207,7 +207,7 @@ def _watch_on_screen(watched: Watched, every: float) -> None:
         while watched.view.alive:
             if time.monotonic() >= due:
                 due = time.monotonic() + every
-                watched.look()
+                watched.update()
             reader.show()
             key = screen.key(due - time.monotonic())
             if key in ("q", "Q", END_OF_INPUT):
@@ -217,28 +217,28 @@ def _watch_on_screen(watched: Watched, every: float) -> None:
 
 
 class _Reader:
-    """What the person looks at: the figures, or the page of `laststep why`."""
+    """What is on the screen: the figures, or the page of `laststep why`."""
 
     def __init__(self, watched: Watched, screen: Screen) -> None:
         self._watched, self._screen = watched, screen
-        self._why = False
-        self._top = 0
+        self._shows_why = False
+        self._first_line = 0
 
     def press(self, key: str) -> None:
         page = max(1, self._screen.size[1] - 2)
         moves = {"up": -1, "k": -1, "down": 1, "j": 1, "page up": -page, "b": -page, "page down": page, " ": page}
-        if key in ("w", "W") or (key == "\x1b" and self._why):
-            self._why, self._top = not self._why, 0
+        if key in ("w", "W") or (key == "\x1b" and self._shows_why):
+            self._shows_why, self._first_line = not self._shows_why, 0
         elif key == "\x0c":  # Ctrl-L
             self._screen.redraw()
-        self._top += moves.get(key, 0)
+        self._first_line += moves.get(key, 0)
 
     def show(self) -> None:
         from laststep.reports.live import screen
 
         width, height = self._screen.size
         sheet = _sheet(width, height)
-        self._screen.show(self._page(sheet) if self._why else screen(self._watched.view, sheet))
+        self._screen.show(self._page(sheet) if self._shows_why else screen(self._watched.view, sheet))
 
     def _page(self, sheet: Sheet) -> list[str]:
         from laststep.reports.printing import PLAIN
@@ -249,8 +249,8 @@ class _Reader:
             text = text.translate(PLAIN).encode("ascii", "replace").decode()
         lines = text.splitlines()
         room = sheet.height - 1
-        self._top = max(0, min(self._top, len(lines) - room))
-        more = " · space more" if len(lines) > self._top + room else ""
-        shown = lines[self._top : self._top + room]
+        self._first_line = max(0, min(self._first_line, len(lines) - room))
+        more = " · space more" if len(lines) > self._first_line + room else ""
+        shown = lines[self._first_line : self._first_line + room]
         foot = f"w back · q quit{more}"
         return [*shown, *[""] * (room - len(shown)), foot.translate(PLAIN) if sheet.ascii else foot]

@@ -1,4 +1,4 @@
-"""Start a recorded program once more, for a side run: with its command, its folder and its environment."""
+"""Start a recorded program again for a side run: same command, folder and environment."""
 
 from __future__ import annotations
 
@@ -10,17 +10,21 @@ import subprocess
 import sys
 from pathlib import Path
 
+from laststep.record.events.supervisor import Launch
+from laststep.record.events.training import FitStart, LoopSeen
 from laststep.record.redact import HIDDEN
 from laststep.record.run import Run
 from laststep.record.seal import why_not_ours
-from laststep.record.torn import table
 from laststep.reports.printing import clean
 
-MOST_CONFIRMED = 1200  # characters: on one screen, all of them are seen
-ENOUGH = 10.0  # how much longer than the first time the program may take to get to its training, and seconds besides
-# What a record may set in the environment of a side run. By name: others of their kind name a library to load
-# (NCCL_NET_PLUGIN, OMP_TOOL_LIBRARIES, CUDA_INJECTION64_PATH).
-APPLIED = frozenset(
+MAX_CONFIRMED_CHARACTERS = 1200  # of a command that the user is asked about: it must fit one screen
+SLOWDOWN_ALLOWED = 10.0  # times as long as in the recorded run until training starts
+SECONDS_TO_START = 6.0  # of Python and its imports, before the same factor
+MAX_OUTPUT_BYTES = 3000
+MAX_OUTPUT_LINES = 12
+# The variables that a record may set in the environment of a side run. A closed list, because variables with the same
+# prefixes name a library to load (NCCL_NET_PLUGIN, OMP_TOOL_LIBRARIES, CUDA_INJECTION64_PATH).
+ALLOWED_VARIABLES = frozenset(
     {
         *("TF_CPP_MIN_LOG_LEVEL", "TF_ENABLE_ONEDNN_OPTS", "TF_USE_LEGACY_KERAS", "TF_DETERMINISTIC_OPS"),
         *("TF_CUDNN_DETERMINISTIC", "TF_CUDNN_USE_AUTOTUNE", "TF_XLA_FLAGS", "XLA_FLAGS", "TF_GPU_ALLOCATOR"),
@@ -34,39 +38,39 @@ APPLIED = frozenset(
 
 
 def why_not(recorded: Run) -> str:
-    """What stands against starting it again; empty if nothing does."""
-    began = recorded.first("run")
-    if not recorded.command or began is None:
-        return f"{recorded.id} does not say how it was started, so it can't be started again"
+    """Why the program can't be started again; "" if it can."""
+    launch = recorded.first(Launch)
+    if not recorded.command or launch is None:
+        return f"{recorded.id} does not contain the command, so it can't be started again"
     if any(HIDDEN in word for word in recorded.command):
-        return "the command held a secret, which is not kept, so it can't be started again"
+        return "the command contained a secret, which is not recorded, so it can't be started again"
     if recorded.alive:
-        return f"{recorded.id} is still running: a side run beside it would be disturbed and would disturb it"
-    if began.get("host") != os.uname().nodename:
-        return f"{recorded.id} ran on {began.get('host')}: a side run only tells something there"
+        return f"{recorded.id} is still running: it and a side run would slow each other down"
+    if launch.host != os.uname().nodename:
+        return f"{recorded.id} ran on {launch.host}: a side run is only meaningful there"
     if not recorded.cwd or not Path(recorded.cwd).is_dir():
-        return f"the folder it ran in is gone: {recorded.cwd}"
+        return f"its working directory is gone: {recorded.cwd}"
     return ""
 
 
 def add_consent(parser: argparse.ArgumentParser) -> None:
-    what = "run the command of this run without asking, although this installation did not record it"
+    what = "run the command of this run without asking, although this user did not record it here"
     parser.add_argument("--yes", metavar="RUN", help=what)
 
 
 def may_start(recorded: Run, yes: str | None) -> bool:
-    """A command out of a record is run if it is known to be this user's own, or after it was shown and confirmed."""
-    began = recorded.first("run")
-    if began is None or recorded.folder is None:
+    """A command from a record is run only if this user recorded it here, or after it was shown and confirmed."""
+    launch = recorded.first(Launch)
+    if launch is None or recorded.folder is None:
         return False
-    stranger = why_not_ours(began.raw, began.time, recorded.folder)
-    if not stranger or yes == recorded.id:
+    untrusted = why_not_ours(launch, recorded.folder)
+    if not untrusted or yes == recorded.id:
         return True
-    wants = [f"it wants to run: {shlex.join(recorded.command)} (in {recorded.cwd})"]
+    wants = [f"it would run: {shlex.join(recorded.command)} (in {recorded.cwd})"]
     wants += [f"  with {name}={value}" for name, value in _applied(recorded).items()]
-    for line in (f"{recorded.id} was not recorded here by you: {stranger}", *wants):
+    for line in (f"{recorded.id} was not recorded here by you: {untrusted}", *wants):
         print(f"laststep: {one_line(line)}", file=sys.stderr)
-    fits = len("".join(wants)) <= MOST_CONFIRMED
+    fits = len("".join(wants)) <= MAX_CONFIRMED_CHARACTERS
     if not fits or not (sys.stdin.isatty() and sys.stderr.isatty()):
         print(f"laststep: not run; if you trust it: --yes {shlex.quote(recorded.id)}", file=sys.stderr)
         return False
@@ -75,21 +79,21 @@ def may_start(recorded: Run, yes: str | None) -> bool:
 
 
 def one_line(text: str) -> str:
-    """So that a command can't look like two, or push its beginning off the screen."""
+    """A command must not look like two, or scroll its beginning off the screen."""
     return text.replace("\r", "\\r").replace("\n", "\\n")
 
 
 def announce(recorded: Run, seconds: float | None, then: str) -> None:
-    """What will happen now, before it does."""
+    """Say what will be run, and for how long."""
     place = "" if Path(recorded.cwd) == Path.cwd() else f" (in {recorded.cwd})"
-    long = f" for about {seconds:.0f} s" if seconds is not None else ""
-    print(f"laststep: starting it again{long}: {one_line(' '.join(recorded.command) + place)}", file=sys.stderr)
+    duration = f" for about {seconds:.0f} s" if seconds is not None else ""
+    print(f"laststep: starting it again{duration}: {one_line(' '.join(recorded.command) + place)}", file=sys.stderr)
     print(f"laststep: {then}", file=sys.stderr, flush=True)
 
 
 def side_run(recorded: Run, folder: Path, seconds: float, asked: dict[str, str]) -> bool:
-    """The program once more, in a session of its own; False if it had to be killed."""
-    limit = seconds + ENOUGH * (seconds_to_fit(recorded) + 6)
+    """Run the program again in its own session; False if it had to be killed."""
+    limit = seconds + SLOWDOWN_ALLOWED * (seconds_to_fit(recorded) + SECONDS_TO_START)
     with open(folder / "output", "wb") as output:
         process = subprocess.Popen(
             recorded.command,
@@ -110,7 +114,7 @@ def side_run(recorded: Run, folder: Path, seconds: float, asked: dict[str, str])
 
 
 def end_session(process: subprocess.Popen[bytes]) -> None:
-    """Also the helpers that it left behind."""
+    """Kill the process, and the child processes that it left behind."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
@@ -119,8 +123,8 @@ def end_session(process: subprocess.Popen[bytes]) -> None:
 
 
 def seconds_to_fit(recorded: Run) -> float:
-    fit = recorded.first("fit") or recorded.first("loop")
-    return fit.time - recorded.began if fit is not None else 60.0
+    began = recorded.first(FitStart) or recorded.first(LoopSeen)
+    return began.time - recorded.began if began is not None else 60.0
 
 
 def _environment(recorded: Run, folder: Path, asked: dict[str, str]) -> dict[str, str]:
@@ -130,16 +134,16 @@ def _environment(recorded: Run, folder: Path, asked: dict[str, str]) -> dict[str
 
 
 def _applied(recorded: Run) -> dict[str, str]:
-    began = recorded.first("run")
-    kept = table(began.get("environment")) if began else {}
-    return {name: str(value) for name, value in kept.items() if name in APPLIED and not _names_a_path(str(value))}
+    launch = recorded.first(Launch)
+    kept = launch.environment if launch else {}
+    return {name: value for name, value in kept.items() if name in ALLOWED_VARIABLES and not _names_a_path(value)}
 
 
 def _names_a_path(value: str) -> bool:
-    """--xla_gpu_cuda_data_dir=…: programs would be taken from there."""
+    """Programs would be loaded from there, as with --xla_gpu_cuda_data_dir=…"""
     return "/" in value or "_dir" in value or "\0" in value
 
 
-def last_words(folder: Path) -> str:
-    text = (folder / "output").read_bytes()[-3000:].decode("utf-8", "replace")
-    return "\n".join(f"  {clean(line)}" for line in text.splitlines()[-12:])
+def last_output(folder: Path) -> str:
+    text = (folder / "output").read_bytes()[-MAX_OUTPUT_BYTES:].decode("utf-8", "replace")
+    return "\n".join(f"  {clean(line)}" for line in text.splitlines()[-MAX_OUTPUT_LINES:])

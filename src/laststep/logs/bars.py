@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
-from laststep.logs.lines import Line
+from laststep.logs.line_reader import Line
 from laststep.record.event import Event
-from laststep.record.untyped import untyped
+from laststep.record.events.logs import SOURCE, Progress
+from laststep.record.events.training import Epoch, FitEnd, FitStart
 
 _EPOCH = re.compile(r"^\s*Epoch (?P<epoch>\d{1,9})/(?P<of>\d{1,9})(?:\s*$|\s+(?=\d+/(?:\d+|Unknown)\s?[\[━ ]))")
 _STEP_TIME = re.compile(r"(?P<time>\d{1,9})(?P<unit>us|ms|s)/(?:step|sample|batch)")
@@ -34,7 +34,7 @@ def metrics_in(text: str) -> dict[str, float]:
 
 
 class Bars:
-    """Fed line by line; knows how far training had come at each of them."""
+    """Reads line by line; knows how far training has come."""
 
     def __init__(self) -> None:
         self.fits = 0
@@ -54,30 +54,37 @@ class Bars:
         epoch = _EPOCH.match(line.text)
         if epoch:
             yield from self._header(line, int(epoch["epoch"]) - 1, int(epoch["of"]))
-            line = Line(line.number, line.text[epoch.end() :])  # newlines are lost where people paste logs
+            line = Line(line.number, line.text[epoch.end() :])  # a pasted log may have lost its newlines
         bar = _BAR.match(line.text)
         while bar and (later := _BAR.search(bar["rest"])):
-            bar = later  # carriage returns too
+            bar = later  # and its carriage returns
         if bar:
             yield from self._bar(line, bar)
             return
         yield from self._counter(line)
 
     def ran_out(self) -> None:
-        """Keras says here that the data is used up: what the bar shows afterwards is not what was delivered."""
+        """Keras warns that the data ran out: what the bar shows from here on is not what was delivered."""
         if self._cut_at is None:
             self._cut_at = self.done
 
     def end(self) -> Iterator[Event]:
-        """The log ends here: an epoch that is still open is not one that was cut short."""
+        """The log ends: an epoch that is still open was not cut short."""
         yield from self._close(is_open=self._cut_at is None)
 
     def _header(self, line: Line, epoch: int, asked: int) -> Iterator[Event]:
         yield from self._close()
         if not self.fits or epoch <= self._last_epoch or asked != self._asked:
             self.fits += 1
-            told = {"id": self.fits, "function": "fit", "epochs": asked, "initial_epoch": epoch, "at_line": line.number}
-            yield untyped(float(line.number), "fit", told, "log")
+            yield FitStart(
+                time=float(line.number),
+                source=SOURCE,
+                id=self.fits,
+                function="fit",
+                epochs=asked,
+                initial_epoch=epoch,
+                at_line=line.number,
+            )
         self._epoch, self._last_epoch, self._asked = epoch, epoch, asked
         self.done = self.of = self._cut_at = None
         self._moved_at = self._last_move = line.number
@@ -103,25 +110,26 @@ class Bars:
             yield from self._close()
 
     def _close(self, is_open: bool = False) -> Iterator[Event]:
-        """The epoch that was open, if its bar had come anywhere."""
+        """The epoch that was open, if its bar was shown."""
         if self._epoch is None or self.done is None:
             self._epoch = None
             return
-        data: dict[str, Any] = {
-            "fit": self.fits,
-            "epoch": self._epoch,
-            "batches": self._cut_at if self._cut_at is not None else self.done,
-            "of": self.of,
-            "cut": self._cut_at is not None,
-            "open": is_open,
-            "moved_at": self._moved_at,
-            "metrics": dict(self.metrics),
-            "step_seconds": self._step_seconds,
-            "at_line": self._line,
-        }
-        yield untyped(float(self._line), "epoch", data, "log")
+        yield Epoch(
+            time=float(self._line),
+            source=SOURCE,
+            fit=self.fits,
+            epoch=self._epoch,
+            batches=self._cut_at if self._cut_at is not None else self.done,
+            of=self.of,
+            cut=self._cut_at is not None,
+            is_open=is_open,
+            moved_at=self._moved_at,
+            metrics=dict(self.metrics),
+            step_seconds=self._step_seconds,
+            at_line=self._line,
+        )
         if self._epoch + 1 >= self._asked:
-            yield untyped(float(self._line), "fit-end", {"id": self.fits}, "log")
+            yield FitEnd(time=float(self._line), source=SOURCE, id=self.fits)
         self._epoch = None
 
     def _counter(self, line: Line) -> Iterator[Event]:
@@ -133,12 +141,14 @@ class Bars:
         if counter or metrics:
             yield self._progress(line, int(counter["done"]) if counter else None, metrics)
 
-    def _progress(self, line: Line, done: int | None, metrics: dict[str, float]) -> Event:
+    def _progress(self, line: Line, done: int | None, metrics: dict[str, float]) -> Progress:
         moved = done is not None and self._counted is not None and done > self._counted
         self._counted = done if done is not None else self._counted
-        return untyped(
-            float(line.number),
-            "progress",
-            {"done": done, "moved": moved, "metrics": metrics, "at_line": line.number},
-            "log",
+        return Progress(
+            time=float(line.number),
+            source=SOURCE,
+            done=done,
+            moved=moved,
+            metrics=metrics,
+            at_line=line.number,
         )

@@ -1,18 +1,18 @@
-"""How it ended, as a shell, a batch system, a container engine or the kernel writes it → end and verdict events."""
+"""How the process ended, as shells, batch systems, container engines and the kernel print it → events."""
 
 from __future__ import annotations
 
 import re
 import signal
 from collections.abc import Iterator
-from typing import Any
 
-from laststep.logs.lines import Line
+from laststep.logs.line_reader import Line
 from laststep.record.event import Event
-from laststep.record.untyped import untyped
+from laststep.record.events.logs import SOURCE
+from laststep.record.events.supervisor import KernelLine, ProcessEnd, Verdict
 
-# The C library's names of signals, as shells print them.
-_WORDS = {
+# The C library's descriptions of signals, as shells print them.
+_DESCRIPTIONS = {
     "SIGKILL": "Killed",
     "SIGSEGV": "Segmentation fault",
     "SIGABRT": "Aborted",
@@ -27,8 +27,8 @@ _WORDS = {
     "SIGFPE": "Floating point exception",
     "SIGTRAP": "Trace/breakpoint trap",
 }
-# The same in other languages, which a program may also print for itself: `Estado: Terminado` is no signal.
-_ABROAD = {
+# The same in other languages, which a program may also print itself: `Estado: Terminado` is no signal.
+_TRANSLATED = {
     "SIGKILL": "Getötet|Processus arrêté|Tué|Terminado \\(killed\\)|Matado|Ucciso|Morto|Убито|已杀死|已杀掉|죽었음",
     "SIGSEGV": "Speicherzugriffsfehler|Erreur de segmentation|Violación de segmento|Falha de segmentação|"
     "Errore di segmentazione|Ошибка сегментирования|段错误|セグメンテーション違反です|세그멘테이션 오류",
@@ -37,7 +37,7 @@ _ABROAD = {
     "SIGBUS": "Bus-Zugriffsfehler|Erreur du bus|Erro de barramento|Error en el bus|Ошибка шины|总线错误",
     "SIGTERM": "Beendet|Complété|Terminado|Terminato|Завершено|已终止",
 }
-_ONE_MEANING = "Speicher|segment|сегмент|段错误|セグ|세그|Maschinenbefehl|Bus-|Убито|已杀|Getötet|已放弃"
+_UNAMBIGUOUS = "Speicher|segment|сегмент|段错误|セグ|세그|Maschinenbefehl|Bus-|Убито|已杀|Getötet|已放弃"
 _CORE = r"\(.{0,40}(?:core|Speicherabzug|noyau|núcleo|памяти|核心|コア).{0,30}\)"
 # `./job.sh: line 12: 24905 Killed   python train.py`, `[1]+  Killed   python …`
 _JOB = (
@@ -46,13 +46,13 @@ _JOB = (
 )
 _SHELL = [
     (name, re.compile(rf"(?:^|^\s*\d+ |tasks? [\d,-]+: |{_JOB})(?:{words})(?:\s*{_CORE})?(?:\s{{2,}}\S.*)?\s*$"))
-    for name, words in _WORDS.items()
+    for name, words in _DESCRIPTIONS.items()
 ] + [
-    (name, re.compile(rf"(?:{_JOB}(?:{words})|^(?:{words})\s*{_CORE}|^(?=.*(?:{_ONE_MEANING}))(?:{words})\s*$)"))
-    for name, words in _ABROAD.items()
+    (name, re.compile(rf"(?:{_JOB}(?:{words})|^(?:{words})\s*{_CORE}|^(?=.*(?:{_UNAMBIGUOUS}))(?:{words})\s*$)"))
+    for name, words in _TRANSLATED.items()
 ]
 _LONG_JOB = re.compile(_JOB)
-# zsh, fish and macOS have words of their own.
+# zsh, fish and macOS have their own descriptions.
 _ZSH = re.compile(
     r"(?:zsh: |fish: .*|^\[\d+\]\s+[+-]?\s*\d+ )(?:(killed)|(segmentation fault)|(abort)|(illegal hardware "
     r"instruction)|(bus error)|"
@@ -87,15 +87,15 @@ _DIED = re.compile(
 )
 _WINDOWS = re.compile(r"-1073[67]\d{5}\b|\b322122\d{4}\b|\b0x[Cc]0000[0-9A-Fa-f]{3}\b")
 _NOT_OURS = re.compile(r"subprocess\.cc|SubProcess ended|ptxas|ldconfig|nvidia-smi|pip |git ")
-# Windows says it with an NTSTATUS: https://learn.microsoft.com/openspecs/windows_protocols/ms-erref
+# Windows ends a process with an NTSTATUS: https://learn.microsoft.com/openspecs/windows_protocols/ms-erref
 NTSTATUS = {
-    0xC0000005: {"signal": "SIGSEGV"},
-    0xC00000FD: {"signal": "SIGSEGV"},
-    0xC0000409: {"signal": "SIGABRT"},
-    0xC0000374: {"signal": "SIGABRT"},
-    0xC000001D: {"signal": "SIGILL"},
-    0xC0000094: {"signal": "SIGFPE"},
-    0xC000013A: {"signal": "SIGINT"},
+    0xC0000005: "SIGSEGV",
+    0xC00000FD: "SIGSEGV",
+    0xC0000409: "SIGABRT",
+    0xC0000374: "SIGABRT",
+    0xC000001D: "SIGILL",
+    0xC0000094: "SIGFPE",
+    0xC000013A: "SIGINT",
 }
 WINDOWS_VERDICTS = {
     0xC0000135: "library-missing",
@@ -105,8 +105,7 @@ WINDOWS_VERDICTS = {
     0xC000012D: "memory",
 }
 
-# (who says it, why it was ended, its words). `why` is one of: time-limit, memory, asked, preempted, node-lost,
-# kernel-died.
+# (who reports it, why the process was ended, the pattern of its message). The reasons are those of `Verdict.why`.
 _VERDICTS: list[tuple[str, str, re.Pattern[str]]] = [
     (by, why, re.compile(pattern, re.IGNORECASE))
     for by, why, pattern in [
@@ -210,9 +209,13 @@ _VERDICTS: list[tuple[str, str, re.Pattern[str]]] = [
         ),
     ]
 ]
-LONGEST_VERDICT = 1000
-# One of these is in every line that is looked at more closely: dozens of patterns on each line would take too long.
-_MAY_TELL = re.compile(
+MAX_VERDICT_CHARS = 1000  # of a line that is searched for one
+MAX_WINDOWS_CHARS = 300
+MAX_SHELL_CHARS = 200
+MAX_TEXT_CHARS = 300  # of a line that an event keeps
+MAX_KERNEL_CHARS = 500
+# Only lines with one of these words are searched: dozens of patterns on each line would take too long.
+_KEYWORD = re.compile(
     r"(?i)kill|signal|abort|fault|terminat|limit|memory|TERM_|oom|cancel|deadline|evict|preempt|exit|code|status|error|"
     r"instruction|hangup|trap|exceed|violat|delet|condor|unit has been|shutting down|spot|maintenance|runner|returned|"
     r"restart|crashed|died|finished|0x|-1073|32212|\^C|check failed|NVRM|opcode|general protection|completed|"
@@ -222,53 +225,75 @@ _KERNEL = re.compile(r"segfault at |trap invalid opcode|general protection|NVRM:
 
 
 class Endings:
-    """Fed line by line."""
+    """Reads line by line."""
 
     def __init__(self) -> None:
         self.ended_at: int | None = None
 
     def take(self, line: Line) -> Iterator[Event]:
-        for kind, data in _read(line.text.strip()):
-            if kind == "end":
+        text = line.text.strip()
+        if not _KEYWORD.search(text):
+            return
+        for event in _read(line, text):
+            if isinstance(event, ProcessEnd):
                 self.ended_at = line.number
-            yield untyped(float(line.number), kind, data | {"at_line": line.number, "text": line.text[:300]}, "log")
+            yield event
 
 
-def _read(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    if not _MAY_TELL.search(text):
-        return
+def end_at(line: Line, code: int | None, signal: str | None = None) -> ProcessEnd:
+    """This line shows that the process ended with this code, or by this signal."""
+    time, text = float(line.number), line.text[:MAX_TEXT_CHARS]
+    return ProcessEnd(time=time, source=SOURCE, code=code, signal=signal, at_line=line.number, text=text)
+
+
+def _verdict_at(line: Line, by: str, why: str) -> Verdict:
+    time, text = float(line.number), line.text[:MAX_TEXT_CHARS]
+    return Verdict(time=time, source=SOURCE, by=by, why=why, at_line=line.number, text=text)
+
+
+def _kernel_line_at(line: Line, text: str) -> KernelLine:
+    return KernelLine(
+        time=float(line.number),
+        source=SOURCE,
+        line=text[:MAX_KERNEL_CHARS],
+        at_line=line.number,
+        text=line.text[:MAX_TEXT_CHARS],
+    )
+
+
+def _read(line: Line, text: str) -> Iterator[Event]:
     if text == "Successfully completed.":  # LSF
-        yield "end", {"code": 0, "signal": None}
+        yield end_at(line, 0)
     if _KERNEL.search(text):
-        yield "kernel", {"line": text[:500]}
-    if len(text) < LONGEST_VERDICT:
+        yield _kernel_line_at(line, text)
+    if len(text) < MAX_VERDICT_CHARS:
         for by, why, pattern in _VERDICTS:
             if pattern.search(text):
-                yield "verdict", {"by": by, "why": why}
+                yield _verdict_at(line, by, why)
                 break
     name = _signal_in(text)
     if name:
-        yield "end", {"code": None, "signal": name}
+        yield end_at(line, None, name)
         return
-    windows = _WINDOWS.search(text) if len(text) < 300 else None
+    windows = _WINDOWS.search(text) if len(text) < MAX_WINDOWS_CHARS else None
     if windows:
-        yield from _by_code(windows[0])
+        yield from _by_code(line, windows[0])
         return
     found = _CODE.search(text)
     if found and not _NOT_OURS.search(text):
-        yield from _by_code(next(word for word in found.groups() if word))
+        yield from _by_code(line, next(word for word in found.groups() if word))
 
 
 def _signal_in(text: str) -> str | None:
     died = _DIED.search(text) or _GDB.search(text)
     if died:
         word = next(word for word in died.groups() if word)
-        spoken = {"killed": "SIGKILL", "aborted": "SIGABRT", "segmentation fault": "SIGSEGV", "terminated": "SIGTERM"}
-        return spoken.get(word) or (word if word.startswith("SIG") else _name_of(int(word)))
+        signals = {"killed": "SIGKILL", "aborted": "SIGABRT", "segmentation fault": "SIGSEGV", "terminated": "SIGTERM"}
+        return signals.get(word) or (word if word.startswith("SIG") else _name_of(int(word)))
     zsh = _ZSH.search(text)
     if zsh:
         return next(name for name, word in zip(_ZSH_SIGNALS, zsh.groups(), strict=True) if word)
-    if len(text) < 200 or _LONG_JOB.search(text[:200]):
+    if len(text) < MAX_SHELL_CHARS or _LONG_JOB.search(text[:MAX_SHELL_CHARS]):
         for name, pattern in _SHELL:
             if pattern.search(text):
                 return name
@@ -285,20 +310,20 @@ def _signal_in(text: str) -> str | None:
     return None
 
 
-def _by_code(word: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _by_code(line: Line, word: str) -> Iterator[Event]:
     code = int(word, 0)
     windows = code & 0xFFFFFFFF
     if windows in NTSTATUS:
-        yield "end", {"code": None} | NTSTATUS[windows]
+        yield end_at(line, None, NTSTATUS[windows])
     elif windows in WINDOWS_VERDICTS:
-        yield "verdict", {"by": "Windows", "why": WINDOWS_VERDICTS[windows]}
-        yield "end", {"code": code, "signal": None}
+        yield _verdict_at(line, "Windows", WINDOWS_VERDICTS[windows])
+        yield end_at(line, code)
     elif -65 < code < 0:
-        yield "end", {"code": None, "signal": _name_of(-code)}
+        yield end_at(line, None, _name_of(-code))
     elif 128 < code < 165 and _name_of(code - 128):
-        yield "end", {"code": None, "signal": _name_of(code - 128)}
+        yield end_at(line, None, _name_of(code - 128))
     else:
-        yield "end", {"code": code, "signal": None}
+        yield end_at(line, code)
 
 
 def _name_of(number: int) -> str | None:

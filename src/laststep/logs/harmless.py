@@ -1,4 +1,4 @@
-"""Messages that frighten people and mean nothing bad, and what they mean."""
+"""Messages that look like errors and are harmless, and what they mean."""
 
 from __future__ import annotations
 
@@ -6,33 +6,35 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from laststep.logs.lines import Line
+from laststep.logs.line_reader import Line
 
 
 @dataclass
 class Harmless:
+    """A harmless message, and how often it is in the log."""
+
     words: str
     meaning: str
     times: int = 0
 
 
-# (what is looked for, how it is called, what it means)
+# (pattern, how it is shown, what it means)
 KNOWN = (
     (
         r"oneDNN custom operations are on",
         "oneDNN custom operations are on",
-        "TensorFlow says that its fast CPU kernels are in use; results may differ in the last digits",
+        "TensorFlow uses its fast CPU kernels; results may differ in the last digits",
     ),
     (
         r"This TensorFlow binary is optimized|Your CPU supports instructions that this",
         "This TensorFlow binary is optimized …",
-        "a note about the processor; nothing is missing for correctness",
+        "a note about CPU instructions; results are not affected",
     ),
     (
         r"successful NUMA node read .* negative value|NUMA node.*(?:must be at least one|Not found)|could not "
         r"open file to read NUMA",
         "NUMA node read … negative value",
-        "the machine has no NUMA table; the GPU works all the same",
+        "the machine reports no NUMA nodes; the GPU works anyway",
     ),
     (
         r"Unable to register (?:cuDNN|cuFFT|cuBLAS)|computation placer already registered",
@@ -43,7 +45,7 @@ KNOWN = (
         r"Could not load dynamic library|Could not find cuda drivers|failed call to cuInit|cudart_stub|"
         r"CUDA_ERROR_NO_DEVICE|does not match DSO version|retrieving CUDA diagnostic",
         "no usable CUDA driver or library",
-        "TensorFlow goes on with the CPU; only bad if a GPU was meant to be used",
+        "TensorFlow continues on the CPU; a problem only if a GPU should be used",
     ),
     (
         r"not built with CUDA kernel binaries compatible with compute capability",
@@ -63,22 +65,22 @@ KNOWN = (
     (
         r"ran out of memory trying to allocate.*(?:not a failure|performance gains)",
         "ran out of memory … not a failure",
-        "a faster algorithm wanted more memory; TensorFlow took another one",
+        "a faster algorithm needed more memory; TensorFlow used another one",
     ),
     (
         r"End of sequence|OUT_OF_RANGE",
         "OUT_OF_RANGE: End of sequence",
-        "the data came to its end, as it does after each epoch",
+        "the dataset ended, as it does after each epoch",
     ),
     (
         r"Error occurred when finalizing GeneratorDataset iterator",
         "Error occurred when finalizing GeneratorDataset",
-        "shutdown noise of a generator; it follows every kind of end",
+        "noise when a generator shuts down, after any kind of end",
     ),
     (
         r"Gradients do not exist for variables",
         "Gradients do not exist for variables",
-        "some weights take no part in this loss: right for an unused head or the other half of a GAN",
+        "some weights do not affect this loss: expected for an unused head or the other half of a GAN",
     ),
     (
         r"Corrupt JPEG data: .*extraneous bytes|libpng warning|Warning: unknown JFIF",
@@ -88,7 +90,7 @@ KNOWN = (
     (
         r"Local rendezvous is aborting with status: (?:OUT_OF_RANGE|CANCELLED)",
         "Local rendezvous is aborting",
-        "TensorFlow ends waiting ops when a dataset ends or an error passes; it is never the cause",
+        "TensorFlow cancels waiting ops when a dataset ends or an op fails; it is never the cause",
     ),
     (
         r"This message will be only logged once|5 out of the last \d+ calls",
@@ -98,9 +100,9 @@ KNOWN = (
     (
         r"Google authentication bearer token|metadata\.google\.internal|Retrieving token from GCE failed",
         "All attempts to get a Google authentication bearer token failed",
-        "the machine is not in Google's cloud; only buckets there would need it",
+        "the machine is not in Google Cloud; only buckets there need the token",
     ),
-    (r"ptxas warning|ptxas info|Registers are spilled", "ptxas warning", "a note of the GPU's compiler"),
+    (r"ptxas warning|ptxas info|Registers are spilled", "ptxas warning", "a note from the GPU compiler"),
     (
         r"CUPTI|cupti",
         "CUPTI could not be used",
@@ -109,12 +111,12 @@ KNOWN = (
     (
         r"DeprecationWarning|FutureWarning|is deprecated|will be removed in",
         "… is deprecated",
-        "works now, will not in a later version",
+        "works now; a later version will remove it",
     ),
 )
 _KNOWN = [(re.compile(pattern), words, meaning) for pattern, words, meaning in KNOWN]
 _ANY = re.compile("|".join(pattern for pattern, _, _ in KNOWN))
-# TensorFlow says so only where the driver shows a GPU: it ends nothing, and training is slow (gpu-unused).
+# TensorFlow prints it only if the driver shows a GPU: it ends nothing, but training is slow (gpu-unused).
 SKIPPED_GPU = re.compile(r"Cannot dlopen some GPU libraries|Skipping registering GPU")
 
 
@@ -124,7 +126,7 @@ def is_harmless(text: str) -> bool:
 
 
 def harmless_in(lines: Iterable[Line]) -> list[Harmless]:
-    """Those that are in the log, the most frequent first."""
+    """Those in the log, the most frequent first."""
     found: dict[str, Harmless] = {}
     for line in lines:
         if not _ANY.search(line.text):

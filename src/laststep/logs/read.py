@@ -1,4 +1,4 @@
-"""A console log → a Run: its lines, what they tell, and which of several runs in one file they belong to."""
+"""A console log → a Run: its lines, their events, and which of several runs in one file they belong to."""
 
 from __future__ import annotations
 
@@ -6,21 +6,25 @@ import dataclasses
 import io
 import re
 from collections import deque
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+from collections.abc import Iterator, Mapping
+from typing import BinaryIO
 
 from laststep.logs.bars import Bars
-from laststep.logs.endings import Endings
-from laststep.logs.lines import Line, Reading, Repeats, worth_reading
+from laststep.logs.endings import Endings, end_at
+from laststep.logs.line_reader import Line, Reading, Repeats, read_lines
 from laststep.logs.tracebacks import Tracebacks
+from laststep.record.decode import Scalar
 from laststep.record.event import Event
-from laststep.record.events.process import Raised
+from laststep.record.events.logs import SOURCE, Log, Progress
+from laststep.record.events.process import Raised, WarningShown
+from laststep.record.events.shared import Callback
+from laststep.record.events.supervisor import ProcessEnd, Verdict
+from laststep.record.events.training import Epoch, FitStart, Stop
 from laststep.record.run import Run, view
-from laststep.record.untyped import untyped
 
-FIRST, LAST = 4_000, 8_000  # lines that are kept of the beginning and of the end
-MOST_EVENTS = 10_000
-# They speak of any process of the machine.
+MAX_FIRST_LINES, MAX_LAST_LINES = 4_000, 8_000  # that are kept of the beginning and of the end
+MAX_EVENTS = 10_000
+# They report on any process of the machine.
 ABOUT_OTHERS_TOO = ("the kernel", "Ray", "systemd-oomd", "earlyoom", "YARN", "Jupyter")
 # What a process prints once, when TensorFlow is loaded, and a shell's prompt before it.
 _STARTS = re.compile(
@@ -44,8 +48,8 @@ _ON_NAN = re.compile(r"Batch (?P<batch>\d+): Invalid loss, terminating training"
 
 
 @dataclasses.dataclass
-class Story:
-    """What the lines of one run tell, in order. An event's time is its line's number."""
+class ParsedLog:
+    """The lines and events of one run, in order. The time of an event is the number of its line."""
 
     lines: list[Line]
     events: list[Event]
@@ -54,177 +58,197 @@ class Story:
 
     @property
     def too_large(self) -> tuple[str, ...]:
-        """What was left out of a file that takes too long."""
+        """What was not read of a file that takes too long."""
         if self.reading.cut:
             return (f"it is too large: read up to line {self.reading.lines:,}",)
-        left_out = f"it is too large: {self.reading.skipped / 1e6:,.0f} MB in the middle were left out"
+        left_out = f"it is too large: {self.reading.skipped / 1e6:,.0f} MB in the middle were skipped"
         return (left_out,) if self.reading.skipped else ()
 
     @property
     def last_progress(self) -> float:
-        """The line at which training was last seen to move on."""
-        epochs = [_moved(event) for event in self.events if event.kind == "epoch"]
-        counted = [event.time for event in self.events if event.kind == "progress" and event.get("moved")]
-        # One more sign of life after an error is what was on its way already: threads, buffers.
+        """The line at which training last made progress."""
+        epochs = [_moved(event) for event in self.events if isinstance(event, Epoch)]
+        counted = [event.time for event in self.events if isinstance(event, Progress) and event.moved]
+        # A single sign of progress after an error was on its way already: threads, buffers.
         return max([*epochs, *counted[:-1]], default=0.0)
 
 
-def read_story(stream: BinaryIO, name: str = "the log", is_console: bool = False) -> Story:
-    """All that the lines of the last run tell; memory does not grow with the file."""
+def parse_log(stream: BinaryIO, name: str = "the log", is_console: bool = False) -> ParsedLog:
+    """The last run of a log; memory does not grow with the file."""
     reading, repeats = Reading(), Repeats()
-    teller = _Teller()
-    for line in worth_reading(stream, reading, repeats, name, is_console):
-        if teller.take(line):
+    parser = _LogParser()
+    for line in read_lines(stream, reading, repeats, name, is_console):
+        if parser.take(line):
             repeats.forget()
-    return teller.finish(reading)
+    return parser.finish(reading)
 
 
 @view
-def story_of(run: Run) -> Story:
-    """What a run printed, read as a bare log would be; what is no text in it is left out."""
-    return read_story(io.BytesIO(run.console.encode("utf-8", "replace")), is_console=True)
+def parsed_console(run: Run) -> ParsedLog:
+    """What a run printed, parsed as a bare log; what is no text in it is left out."""
+    return parse_log(io.BytesIO(run.console.encode("utf-8", "replace")), is_console=True)
 
 
-def run_of_log(story: Story, name: str) -> Run:
-    """A run of which nothing is there but what it printed."""
-    reading = story.reading
-    fields: dict[str, Any] = {"file": name, "lines": reading.lines, "bytes": reading.bytes, "runs": story.runs}
-    fields |= {"rubbish": reading.rubbish} | ({"reversed": True} if reading.is_reversed else {})
-    run = Run(id=name, events=(untyped(0.0, "log", fields, "log"), *story.events), too_large=story.too_large)
-    story_of.keep(run, story)
+def run_from_log(log: ParsedLog, name: str) -> Run:
+    """A run of which only the output is known."""
+    reading = log.reading
+    event = Log(
+        source=SOURCE,
+        file=name,
+        lines=reading.lines,
+        bytes=reading.bytes,
+        runs=log.runs,
+        rubbish=reading.rubbish,
+        is_reversed=reading.is_reversed,
+    )
+    run = Run(id=name, events=(event, *log.events), too_large=log.too_large)
+    parsed_console.keep(run, log)
     return run
 
 
-class _Teller:
-    """Reads one run; starts anew where the next one begins."""
+class _LogParser:
+    """Reads line by line; starts again where another run begins."""
 
     def __init__(self) -> None:
         self._runs = 1
         self._candidate: int | None = None  # the line at which another run may have begun
         self._was_over = False
         self._first: list[Line] = []
-        self._last: deque[Line] = deque(maxlen=LAST)
+        self._last: deque[Line] = deque(maxlen=MAX_LAST_LINES)
         self._events: list[Event] = []
         self._tracebacks, self._bars, self._endings = Tracebacks(), Bars(), Endings()
-        self._monitor: dict[str, Any] = {}
+        self._monitor: Mapping[str, Scalar] = {}
 
     def take(self, line: Line) -> bool:
-        """True when another run was seen to have begun."""
-        self._note_a_start(line)
-        (self._first if len(self._first) < FIRST else self._last).append(line)
-        anew = False
-        for event in self._tell(line):
+        """True if this line shows that another run has begun."""
+        self._note_start(line)
+        (self._first if len(self._first) < MAX_FIRST_LINES else self._last).append(line)
+        is_another = False
+        for event in self._events_of(line):
             self._events.append(event)
             if self._candidate is not None and event.time >= self._candidate and self._is_another_runs(event):
                 self._split_at(self._candidate)
-                anew = True
-        if len(self._events) > 2 * MOST_EVENTS:  # epochs and counters without end
-            del self._events[MOST_EVENTS // 2 : -MOST_EVENTS // 2]
-        return anew
+                is_another = True
+        if len(self._events) > 2 * MAX_EVENTS:  # epochs and counters, endlessly
+            del self._events[MAX_EVENTS // 2 : -MAX_EVENTS // 2]
+        return is_another
 
-    def finish(self, reading: Reading) -> Story:
+    def finish(self, reading: Reading) -> ParsedLog:
         self._events += [*self._tracebacks.end(), *self._bars.end()]
         self._events.sort(key=lambda event: event.time)
-        story = Story([*self._first, *self._last], self._events, reading, self._runs)
-        story.events = list(_as_it_ended(story))
-        return story
+        log = ParsedLog([*self._first, *self._last], self._events, reading, self._runs)
+        log.events = list(_as_it_ended(log))
+        return log
 
-    def _note_a_start(self, line: Line) -> None:
-        """A process begins here: of another run, if one was seen to end before; or a child, or another rank."""
+    def _note_start(self, line: Line) -> None:
+        """A process begins here: of another run, if one has ended before; or a child, or another rank."""
         if not _STARTS.search(line.text):
             return
         self._events += self._tracebacks.end()
         if self._events and self._candidate is None:
-            ended = self._endings.ended_at is not None or any(e.kind == "exception" for e in self._events[-3:])
+            ended = self._endings.ended_at is not None or any(isinstance(e, Raised) for e in self._events[-3:])
             self._candidate, self._was_over = line.number, ended
 
     def _is_another_runs(self, event: Event) -> bool:
-        """After an end, anything that a run shows; otherwise only epochs that begin anew."""
-        if event.kind == "fit":
-            return bool(self._was_over or event.get("initial_epoch") == 0)
-        return self._was_over and event.kind in ("epoch", "progress", "exception", "end", "verdict", "stop")
+        """After an end, any event of a run; otherwise only epochs that start again."""
+        if isinstance(event, FitStart):
+            return self._was_over or event.initial_epoch == 0
+        return self._was_over and isinstance(event, (Epoch, Progress, Raised, ProcessEnd, Verdict, Stop))
 
     def _split_at(self, number: int) -> None:
         self._runs += 1
         self._candidate = None
         self._endings.ended_at = None
         self._events = [event for event in self._events if event.time >= number]
-        self._first = [line for line in (*self._first, *self._last) if line.number >= number][:FIRST]
+        self._first = [line for line in (*self._first, *self._last) if line.number >= number][:MAX_FIRST_LINES]
         self._last.clear()
 
-    def _tell(self, line: Line) -> Iterator[Event]:
+    def _events_of(self, line: Line) -> Iterator[Event]:
         was_open = self._tracebacks.in_message
         yield from self._tracebacks.take(line)
         if self._tracebacks.is_open:
             if self._tracebacks.in_message and not was_open:
                 yield from self._endings.take(line)  # `CalledProcessError: … exit status 137`
             return
-        yield from self._said(line)
+        yield from self._keras_events(line)
         yield from self._bars.take(line)
         yield from self._endings.take(line)
 
-    def _said(self, line: Line) -> Iterator[Event]:
-        """Lines of Keras and TensorFlow that stand for something the recorder would have seen itself."""
+    def _keras_events(self, line: Line) -> Iterator[Event]:
+        """Lines of Keras and TensorFlow about what a recorder records itself."""
         text, when = line.text, float(line.number)
         if _FATAL.match(text.strip()):
-            yield untyped(
-                when, "end", {"code": None, "signal": "SIGABRT", "at_line": line.number, "text": text[:300]}, "log"
-            )
+            yield end_at(line, None, "SIGABRT")
             self._endings.ended_at = line.number
         warned = _WARNING.search(text)
         if warned:
-            message = (warned["logged"] or warned["message"] or "")[:1000]
-            if warned["logged"] and _RAN_OUT.search(message):  # Keras 2 stops; Keras 3 says it late, or for nothing
-                self._bars.ran_out()
-            told = {"category": warned["category"] or "logged", "message": message, "at_line": line.number}
-            yield untyped(when, "warning", told | {"batch": self._bars.done, "of": self._bars.of}, "log")
+            yield self._warning(line, warned)
         improved = _NOT_IMPROVED.match(text)
         if improved:
             self._monitor = {"monitor": improved["monitor"], "best": float(improved["best"])}
         early, nan = _EARLY.match(text), _ON_NAN.search(text)
         if early or nan:
-            name = "EarlyStopping" if early else "TerminateOnNaN"
-            callback = {"class": name, "module": "keras", "users": False}
-            told = {"callback": callback, "at_line": line.number, "text": text[:200]}
-            if early:
-                told |= {"epoch": int(early["epoch"]) - 1, "values": self._monitor}
-            told["metrics"] = self._bars.metrics
-            yield untyped(when, "stop", told, "log")
+            yield Stop(
+                time=when,
+                source=SOURCE,
+                callback=Callback(class_name="EarlyStopping" if early else "TerminateOnNaN", module="keras"),
+                epoch=int(early["epoch"]) - 1 if early else None,
+                values=self._monitor if early else {},
+                metrics=self._bars.metrics,  # still updated: the bar of the bad batch comes after this line
+                at_line=line.number,
+                text=text[:200],
+            )
+
+    def _warning(self, line: Line, warned: re.Match[str]) -> WarningShown:
+        message = (warned["logged"] or warned["message"] or "")[:1000]
+        if warned["logged"] and _RAN_OUT.search(
+            message
+        ):  # Keras 2 stops there; Keras 3 warns late, or without a reason
+            self._bars.ran_out()
+        return WarningShown(
+            time=float(line.number),
+            source=SOURCE,
+            category=warned["category"] or "logged",
+            message=message,
+            at_line=line.number,
+            batch=self._bars.done,
+            of=self._bars.of,
+        )
 
 
-def _moved(epoch: Event) -> float:
-    """The line at which an epoch was last seen to move on: its end, or the last move but one of one that is open."""
-    return float(epoch.get("moved_at") or 0) if epoch.get("open") else epoch.time
+def _moved(epoch: Epoch) -> float:
+    """The line at which an epoch last made progress: its end, or the last move but one while it is open."""
+    return float(epoch.moved_at or 0) if epoch.is_open else epoch.time
 
 
-def _went_on(story: Story, error: Event) -> bool:
-    """Whether training moved on after an error. What print() wrote may have been buffered and come after it."""
-    if any(event.kind == "epoch" and _moved(event) > error.time for event in story.events):
+def _went_on(log: ParsedLog, error: Raised) -> bool:
+    """Whether training continued after an error. Output of print() may have been buffered and come after it."""
+    if any(isinstance(event, Epoch) and _moved(event) > error.time for event in log.events):
         return True
-    if error.time >= story.last_progress:
+    if error.time >= log.last_progress:
         return False
-    end = int(error.get("at_line") or 0)
-    return any(line.number > end and _AT_ONCE.search(line.text) for line in story.lines)
+    end = error.at_line or 0
+    return any(line.number > end and _AT_ONCE.search(line.text) for line in log.lines)
 
 
-def _as_it_ended(story: Story) -> Iterator[Event]:
-    """An exception or an end after which training moved on was not the program's own; of the rest one counts."""
-    last_progress = story.last_progress
-    ends = [event for event in story.events if event.kind == "end" and event.time >= last_progress]
-    end = max(ends, key=_how_telling, default=None)
+def _as_it_ended(log: ParsedLog) -> Iterator[Event]:
+    """An exception or an end after which training continued was not the program's own; of the rest one counts."""
+    last_progress = log.last_progress
+    ends = [event for event in log.events if isinstance(event, ProcessEnd) and event.time >= last_progress]
+    end = max(ends, key=_how_specific, default=None)
     fatal = None
-    for event in story.events:
+    for event in log.events:
         if isinstance(event, Raised):
-            first = "thread" if event.get("left") == "thread" else "program"
-            left = "caught" if _went_on(story, event) else first if fatal is None or first == "thread" else "after"
-            event = dataclasses.replace(event, raw={**event.raw, "left": left}, left=left)
+            first = "thread" if event.left == "thread" else "program"
+            left = "caught" if _went_on(log, event) else first if fatal is None or first == "thread" else "after"
+            event = dataclasses.replace(event, left=left)
             fatal = event if left == "program" else fatal
-        if event.kind == "verdict" and event.time < last_progress and event.get("by") in ABOUT_OTHERS_TOO:
+        if isinstance(event, Verdict) and event.time < last_progress and event.by in ABOUT_OTHERS_TOO:
             continue
-        if event.kind != "end" or event is end:
+        if not isinstance(event, ProcessEnd) or event is end:
             yield event
 
 
-def _how_telling(end: Event) -> tuple[bool, bool, float]:
-    """A shell's word for a signal says more than the exit code that follows; among equals the first."""
-    return end.get("signal") is not None, bool(end.get("code")), -end.time
+def _how_specific(end: ProcessEnd) -> tuple[bool, bool, float]:
+    """A signal named by a shell is more specific than the exit code that follows; among equals the first."""
+    return end.signal is not None, bool(end.code), -end.time

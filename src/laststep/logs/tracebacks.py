@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from laststep.logs.lines import Line
-from laststep.record.event import Event
-from laststep.record.untyped import untyped
-from laststep.recorder.frames import users_line
+from laststep.logs.line_reader import Line
+from laststep.record.events.logs import SOURCE
+from laststep.record.events.process import ChainedException, Raised
+from laststep.record.events.shared import Callback, Frame, users_line
+from laststep.record.place import Place
 
 CUT_OFF = "an error that the log cuts off"
-MOST_LINES = 400  # of one message; TensorFlow puts the point at the end, after pages of stack
+MAX_MESSAGE_LINES = 400  # TensorFlow puts the point at the end, after pages of stack
 _BEGINS = re.compile(
     r"^(?P<indent>\s*)Traceback \(most recent call last\)|"
     r"^(?P<margin>\s*)(?P<ipython>\w+?(?:Error|Exception|Interrupt|Iteration|Exit)|\w+(?= {6,}))\s*"
@@ -33,17 +34,17 @@ _BESIDE = re.compile(
 # TensorFlow 1's queues: the error of a thread, which ends the session.
 _COORDINATOR = re.compile(r"^.*Error reported to Coordinator: <class '([\w.]+)'>, ")
 _HOOK = re.compile(r"^(?:\w+\.)*on_(?:epoch|(?:train_|test_|predict_)?batch|train|test|predict)_(?:begin|end)$")
-# The class of an error is written in one word that ends so; `Error: 0.12` is a metric.
+# The class of an error is one word that ends like this; `Error: 0.12` is a metric.
 _ERROR = re.compile(
     r"^(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*?(?:Error|Exception|Interrupt|StopIteration|SystemExit|Iteration|"
     r"Timeout)\w*|"
     r"[a-z_]+(?:\.\w+)*\.(?:error|timeout|herror|gaierror)|[A-Za-z_][\w.]*\.[A-Z]\w*)"
     r"(?: \(see above for traceback\))?(?:: ?(?P<message>.*))?$"
 )
-_NOT_ONE = re.compile(
+_NOT_ERROR = re.compile(
     r"^(?:\w*Warning|Mean\w*Error|(?:Root)?Mean\w*|\w*Metric)\b|^[\w.]+: [-+]?\d[-+\d.eE]*(?:,|\s?%|\s?\(|$)"
 )
-_SPEAKS_ALONE = ("KeyboardInterrupt", "AssertionError", "MemoryError", "RecursionError", "NotImplementedError")
+_WITHOUT_MESSAGE = ("KeyboardInterrupt", "AssertionError", "MemoryError", "RecursionError", "NotImplementedError")
 _CHAINED = re.compile(r"^(?:During handling of the above exception|The above exception was the direct cause)")
 # What ends a message: another program's line, the next epoch, a shell's prompt, a batch system's page.
 _NOT_MESSAGE = re.compile(
@@ -55,22 +56,22 @@ _NOT_MESSAGE = re.compile(
 
 
 class Tracebacks:
-    """Fed line by line; hands out an exception when its message is complete."""
+    """Reads line by line; yields an exception when its message is complete."""
 
     def __init__(self) -> None:
-        self._frames: list[dict[str, Any]] | None = None  # of the traceback that is open
-        self._error: dict[str, Any] | None = None  # whose message is being read
+        self._frames: list[Frame] | None = None  # of the traceback that is open
+        self._error: str | None = None  # the type of the exception whose message is being read
         self._message: list[str] = []
         self._began = 0
         self._error_line = 0
         self._indent = ""
-        self._cell: dict[str, Any] | None = None
+        self._cell: int | None = None  # the frame to which an arrow belongs
         self._announced = ""  # IPython names the class above the stack
         self._thread = self._next_thread = ""
-        self._earlier: list[dict[str, str]] = []
+        self._earlier: list[ChainedException] = []
         self._chained = False
 
-    def take(self, line: Line) -> Iterator[Event]:
+    def take(self, line: Line) -> Iterator[Raised]:
         thread = _BESIDE.match(line.text)
         if thread:
             self._next_thread = thread["name"] or "the interpreter's end"
@@ -103,14 +104,13 @@ class Tracebacks:
         if found and (self._frames is not None or self._is_error(found, stripped)):
             self._open(found, line)
 
-    def end(self) -> Iterator[Event]:
-        """The log ends here, perhaps in the middle of a traceback: then what is known of the error counts."""
+    def end(self) -> Iterator[Raised]:
+        """The log ends, perhaps in the middle of a traceback: then the exception is what is known of it."""
         if self._error is None and (self._frames or (self._frames is not None and self._announced)):
-            self._error = {"type": self._announced or CUT_OFF}
-            self._message = [""]
+            self._error, self._message = self._announced or CUT_OFF, [""]
             if self._earlier and not self._announced:
                 last = self._earlier.pop()
-                self._error, self._message = {"type": last["type"]}, [last["message"]]
+                self._error, self._message = last.type, [last.message]
         self._chained = False
         yield from self._close()
 
@@ -124,13 +124,13 @@ class Tracebacks:
         return self._error is not None
 
     def _is_error(self, found: re.Match[str], text: str) -> bool:
-        """Without a traceback above: only a class that says what it is."""
-        if _NOT_ONE.match(text) or (found["message"] is None and text not in _SPEAKS_ALONE):
+        """Without a traceback above it: only a class whose name ends like that of an error."""
+        if _NOT_ERROR.match(text) or (found["message"] is None and text not in _WITHOUT_MESSAGE):
             return False
         return bool(re.search(r"(?:Error|Exception|Interrupt)$", found["type"]))
 
     def _goes_on(self, text: str) -> bool:
-        if len(self._message) >= MOST_LINES or _CHAINED.match(text) or _NOT_MESSAGE.match(text):
+        if len(self._message) >= MAX_MESSAGE_LINES or _CHAINED.match(text) or _NOT_MESSAGE.match(text):
             return False
         found = _ERROR.match(text)
         return not (found and found["message"] is not None and self._is_error(found, text)) or text.startswith(" ")
@@ -139,79 +139,85 @@ class Tracebacks:
         assert self._frames is not None
         frame = _FRAME.match(text)
         if frame:
-            self._frames.append(_described(frame["file"], int(frame["line"]), frame["function"]))
+            self._frames.append(_frame(frame["file"], frame["line"], frame["function"]))
             return True
         cell = _CELL.match(text)
         if cell:
-            number = cell["line"] or cell["nth"]
-            self._cell = _described(cell["file"], int(number or 0), cell["function"])
-            self._frames.append(self._cell)
+            self._cell = len(self._frames)
+            self._frames.append(_frame(cell["file"], cell["line"] or cell["nth"], cell["function"]))
             return True
         arrow = _ARROW.match(text)
         if arrow and self._cell is not None:
-            self._cell.update(line=int(arrow["line"]), text=arrow["text"].strip()[:200])
+            shown = dataclasses.replace(self._frames[self._cell], line=int(arrow["line"]), text=_source(arrow["text"]))
+            self._frames[self._cell] = shown
             return True
-        if self._frames and text.startswith("    ") and "text" not in self._frames[-1] and "^" not in text:
-            self._frames[-1]["text"] = text.strip()[:200]
+        if self._frames and text.startswith("    ") and not self._frames[-1].text and "^" not in text:
+            self._frames[-1] = dataclasses.replace(self._frames[-1], text=_source(text))
         return text.startswith((" ", "\t")) or not text
 
     def _open(self, found: re.Match[str], line: Line) -> None:
         self._chained = False
         self._error_line = line.number
-        self._error = {"type": found["type"]}
-        self._message = [found["message"] or ""]
+        self._error, self._message = found["type"], [found["message"] or ""]
         if self._frames is None:
             self._began = line.number
 
-    def _close(self) -> Iterator[Event]:
+    def _close(self) -> Iterator[Raised]:
         frames, self._frames = self._frames or [], None
         if self._error is None:
             return
-        message = "\n".join(self._message).rstrip()
-        kind = str(self._error["type"])
-        if self._chained:  # this one is the reason of the next
-            self._earlier.append({"type": kind.rsplit(".", 1)[-1], "message": message[:500]})
-        data = {
-            "left": "program",
-            "type": kind,
-            "bases": [kind.rsplit(".", 1)[-1]],
-            "message": message,
-            "frames": frames,
-            "where": _place_in(message) or users_line(reversed(frames)),
-            "at_line": self._error_line or self._began,
-        }
-        if self._thread:
-            data |= {"left": "thread", "thread": self._thread}
-        callback = _callback_in(frames)
-        if callback is not None:
-            data["callback"] = callback
-        if self._earlier and not self._chained:
-            data["because_of"], self._earlier = self._earlier[-3:], []
+        message, kind = "\n".join(self._message).rstrip(), self._error
         self._error, self._message = None, []
-        if not self._chained:
-            yield untyped(float(self._began), "exception", data, "log")
+        if self._chained:  # it is the cause or the context of the next
+            self._earlier.append(ChainedException(type=_short(kind), message=message[:500]))
+            return
+        earlier, self._earlier = self._earlier[-3:], []
+        yield Raised(
+            time=float(self._began),
+            source=SOURCE,
+            left="thread" if self._thread else "program",
+            thread=self._thread,
+            type=kind,
+            bases=(_short(kind),),
+            message=message,
+            frames=tuple(frames),
+            where=_place_in(message) or users_line(reversed(frames)),
+            callback=_callback_in(frames),
+            because_of=tuple(earlier),
+            at_line=self._error_line or self._began,
+        )
 
 
-def _described(file: str, line: int, function: str | None) -> dict[str, Any]:
-    return {"file": file, "line": line, "function": function or ""}
+def _short(kind: str) -> str:
+    return kind.rsplit(".", 1)[-1]
 
 
-def _callback_in(frames: list[dict[str, Any]]) -> dict[str, Any] | None:
+def _frame(file: str, line: str | None, function: str | None) -> Frame:
+    return Frame(file=file, line=int(line or 0), function=function or "")
+
+
+def _source(text: str) -> str:
+    return text.strip()[:200]
+
+
+def _callback_in(frames: Sequence[Frame]) -> Callback | None:
     """Keras's list of callbacks calls a hook: the next frame is in the callback."""
     for caller, frame in itertools.pairwise(frames):
-        own = "keras" in caller["file"] and "keras" not in frame["file"]
-        listed = "callback" in caller["file"] and _HOOK.match(str(caller["function"]))
-        if (own or listed) and _HOOK.match(str(frame["function"])):
-            hook = str(frame["function"]).rsplit(".", 1)[-1]
-            name = str(frame["function"]).rpartition(".")[0] or "a callback"
-            users = users_line([frame]) is not None
-            return {"class": name, "hook": hook, "users": users, "raised_at": {k: frame[k] for k in ("file", "line")}}
+        own = "keras" in caller.file and "keras" not in frame.file
+        listed = "callback" in caller.file and _HOOK.match(caller.function)
+        if (own or listed) and _HOOK.match(frame.function):
+            name, _, hook = frame.function.rpartition(".")
+            return Callback(
+                class_name=name or "a callback",
+                hook=hook,
+                is_users=users_line([frame]) is not None,
+                raised_at=Place(frame.file, frame.line),
+            )
     return None
 
 
-def _place_in(message: str) -> Any:
+def _place_in(message: str) -> Place | None:
     """The user's line, where TensorFlow writes the stack into the message."""
-    frames = [
-        _described(m["file"], int(m["line"]), m["function"]) for m in map(_FRAME.match, message.splitlines()) if m
-    ]
+    found = filter(None, map(_FRAME.match, message.splitlines()))
+    frames = [_frame(each["file"], each["line"], each["function"]) for each in found]
     return users_line(reversed(frames))

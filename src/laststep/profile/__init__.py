@@ -1,1 +1,1 @@
-"""AFTERWARDS: what TensorFlow's profiler kept → where the time and the memory of a step go."""
+"""AFTERWARDS: a trace of TensorFlow's profiler → where the time and the memory of a step go."""

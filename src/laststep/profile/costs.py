@@ -1,4 +1,4 @@
-"""A trace and the steps' own times → shares of the time, costs of ops and layers."""
+"""A trace and the times of its steps → shares of the time, costs of ops and layers."""
 
 from __future__ import annotations
 
@@ -7,36 +7,35 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from laststep.profile.layers import PIPELINE, SUFFIX, Layers, op_type, tree
-from laststep.profile.trace import Span, Taken, Trace
-from laststep.record.event import Event
-from laststep.text import size
+from laststep.profile.trace import Allocation, Span, Trace
+from laststep.record.events.training import ProfileState
+from laststep.text import format_size
 
-MUCH = 0.2
+MIN_EAGER_SHARE = 0.2  # of the ops' time, for a note about ops without a layer
 SHARES = ("input", "compute", "host", "idle")
 
 
 @dataclass(frozen=True)
 class Cost:
-    """One layer, or all ops of one type in one layer: per step."""
+    """One layer, or all ops of one type in one layer; per step."""
 
     layer: str
     op: str = ""
     backward: bool = False
     amount: float = 0.0  # seconds or bytes
-    share: float = 0.0  # of all that was counted
+    share: float = 0.0  # of the total
 
 
 @dataclass(frozen=True)
 class Profile:
-    """The answer: everything that the page says."""
+    """Everything that the page shows."""
 
     first: int
     last: int
     seconds: tuple[float, ...]  # of each step; of steps that ended together, the mean
-    whole: float  # seconds, all of them
+    whole: float  # seconds of all steps
     shares: dict[str, float]
     layers: tuple[Cost, ...]
     ops: tuple[Cost, ...]
@@ -44,7 +43,7 @@ class Profile:
     ops_memory: tuple[Cost, ...] = ()
     peak: int = 0
     allocator: str = ""
-    pace_before: float = 0.0  # seconds per step, without the profiler; 0 where nobody knows
+    pace_before: float = 0.0  # seconds per step, without the profiler; 0: not known
     notes: tuple[str, ...] = field(default=())
 
     @property
@@ -56,8 +55,8 @@ class Profile:
         return statistics.median(self.seconds)
 
 
-def make_profile(trace: Trace, done: Event, before: Sequence[float] = ()) -> Profile | None:
-    """None where no whole step was seen. `before`: seconds of the steps just before the profile."""
+def make_profile(trace: Trace, done: ProfileState, before: Sequence[float] = ()) -> Profile | None:
+    """None if no step is complete. `before`: seconds of the steps just before the profile."""
     rows = _rows(done)
     steps = [_span(begin, end, trace.origin_ns) for _, begin, end in rows]
     windows = union(steps)
@@ -65,14 +64,16 @@ def make_profile(trace: Trace, done: Event, before: Sequence[float] = ()) -> Pro
         return None
     first, last = _numbers(done, rows)
     count = last - first + 1
-    names = Layers(tree(_list(done, "layers")), _names(trace), [str(name) for name in _list(done, "optimizers")])
+    names = Layers(tree(done.layers), _names(trace), done.optimizers)
     time = _costs(_times(trace, windows, names), count)
     kinds = {op.name: op.kind for op in trace.ops}
-    memory = [taken for taken in trace.memory if _inside(windows, taken.at)]
+    memory = [allocation for allocation in trace.memory if _inside(windows, allocation.at)]
     main = _main_allocator(memory)
-    mine = [taken for taken in memory if taken.allocator == main]
-    bytes_ = _costs(((*_named(names, taken.op, kinds.get(taken.op, "")), taken.bytes) for taken in mine), count)
-    peak = max((taken.in_use for taken in mine), default=0)
+    mine = [allocation for allocation in memory if allocation.allocator == main]
+    bytes_ = _costs(
+        ((*_named(names, allocation.op, kinds.get(allocation.op, "")), allocation.bytes) for allocation in mine), count
+    )
+    peak = max((allocation.in_use for allocation in mine), default=0)
     return Profile(
         first=first,
         last=last,
@@ -90,25 +91,14 @@ def make_profile(trace: Trace, done: Event, before: Sequence[float] = ()) -> Pro
     )
 
 
-def _list(event: Event, name: str) -> list[Any]:
-    value = event.get(name)
-    return value if isinstance(value, list) else []
+def _rows(done: ProfileState) -> list[tuple[int, float, float]]:
+    """(number, begin, end) of each step, without impossible values."""
+    return sorted(row for row in done.steps if 0 <= row[0] < 1e12 and 0 < row[1] < row[2] < 1e11)
 
 
-def _rows(done: Event) -> list[tuple[int, float, float]]:
-    """The recorder's [number, begin, end], without what makes no sense."""
-    found = []
-    for row in _list(done, "steps"):
-        if isinstance(row, list) and len(row) == 3 and all(isinstance(item, (int, float)) for item in row):
-            if 0 <= row[0] < 1e12 and 0 < row[1] < row[2] < 1e11:
-                found.append((int(row[0]), float(row[1]), float(row[2])))
-    return sorted(found)
-
-
-def _numbers(done: Event, rows: list[tuple[int, float, float]]) -> tuple[int, int]:
-    """The steps that were seen: several may have ended at once (steps_per_execution)."""
-    after = done.get("after")
-    first = after + 1 if isinstance(after, int) and 0 <= after < rows[0][0] else rows[0][0]
+def _numbers(done: ProfileState, rows: list[tuple[int, float, float]]) -> tuple[int, int]:
+    """First and last step; several may end at once (steps_per_execution)."""
+    first = done.after + 1 if done.after is not None and 0 <= done.after < rows[0][0] else rows[0][0]
     return first, max(first, rows[-1][0])
 
 
@@ -124,7 +114,7 @@ def _span(begin: float, end: float, origin_ns: int) -> Span:
 
 
 def union(spans: Iterable[Span]) -> list[Span]:
-    """The same time, in spans that do not overlap, in order."""
+    """The same time as disjoint spans, in order."""
     merged: list[list[int]] = []
     for begin, end in sorted(spans):
         if merged and begin <= merged[-1][1]:
@@ -135,7 +125,7 @@ def union(spans: Iterable[Span]) -> list[Span]:
 
 
 def common(one: Sequence[Span], other: Sequence[Span]) -> list[Span]:
-    """Where both are; each must be a union."""
+    """The intersection; each must be a union."""
     found, a, b = [], 0, 0
     while a < len(one) and b < len(other):
         begin, end = max(one[a][0], other[b][0]), min(one[a][1], other[b][1])
@@ -153,7 +143,7 @@ def length(spans: Iterable[Span]) -> int:
 
 
 def shares(trace: Trace, windows: list[Span]) -> dict[str, float]:
-    """Each moment counts once: compute before waiting, waiting before idle; what is left is Python's."""
+    """Each moment counts once: as compute, else as waiting, else as idle; the rest is Python."""
     on_device = bool(trace.devices)
     working = (op for op in trace.ops if not op.in_pipeline and (op.on_device or not on_device))
     compute = common(union((op.begin, op.end) for op in working), windows)
@@ -175,7 +165,7 @@ def _inside(windows: list[Span], at: int) -> bool:
 
 
 def _names(trace: Trace) -> set[str]:
-    return {op.name for op in trace.ops if not op.in_pipeline} | {taken.op for taken in trace.memory}
+    return {op.name for op in trace.ops if not op.in_pipeline} | {allocation.op for allocation in trace.memory}
 
 
 def _named(names: Layers, name: str, kind: str) -> tuple[str, str, bool]:
@@ -196,7 +186,7 @@ def _times(trace: Trace, windows: list[Span], names: Layers) -> Iterable[tuple[s
 
 
 def _costs(amounts: Iterable[tuple[str, str, bool, float]], steps: int) -> tuple[Cost, ...]:
-    """The dearest first."""
+    """The most expensive first."""
     sums: dict[tuple[str, str, bool], float] = defaultdict(float)
     for layer, op, backward, amount in amounts:
         sums[layer, op, backward] += amount
@@ -214,30 +204,29 @@ def by_layer(costs: Iterable[Cost]) -> tuple[Cost, ...]:
     return tuple(sorted(found, key=lambda cost: (-cost.amount, cost.layer)))
 
 
-def _main_allocator(memory: list[Taken]) -> str:
-    """The one that gave most: on a machine with a card that is the card's."""
+def _main_allocator(memory: list[Allocation]) -> str:
+    """The one that allocated most: with a GPU, that of the GPU."""
     sums: dict[str, int] = defaultdict(int)
-    for taken in memory:
-        sums[taken.allocator] += taken.bytes
+    for allocation in memory:
+        sums[allocation.allocator] += allocation.bytes
     return max(sums, key=lambda name: sums[name], default="")
 
 
-def _memory_note(memory: list[Taken], peak: int, on_device: bool) -> str:
+def _memory_note(memory: list[Allocation], peak: int, on_device: bool) -> str:
     if not memory:
-        return "Memory: no allocation is in the trace (of a CPU's, only those from 256 KB on, and with oneDNN, are)."
-    less = "" if on_device else " (smaller ones than 256 KB are not in a CPU's trace)"
-    return f"Memory is what ops asked for{less}; in use at most: {size(peak)}."
+        return "Memory: the trace has no allocation (on a CPU it has only those of oneDNN, from 256 KB on)."
+    less = "" if on_device else " (on a CPU, only from 256 KB on)"
+    return f"Memory: allocated by ops{less}; peak in use: {format_size(peak)}."
 
 
-def _notes(trace: Trace, done: Event, count: int) -> Iterable[str]:
-    wanted = done.get("wanted")
-    if done.get("because") and isinstance(wanted, int) and count < wanted:
-        yield f"Only {count} of the {wanted} steps: {done.get('because')}."
+def _notes(trace: Trace, done: ProfileState, count: int) -> Iterable[str]:
+    if done.because and done.wanted is not None and count < done.wanted:
+        yield f"Only {count} of {done.wanted} steps: {done.because}."
     if trace.compiled:
-        yield "XLA compiled the step: ops are its fusions, each counted for the layer of its last op."
-    if trace.eager > MUCH * sum(op.end - op.begin for op in trace.ops):
-        yield "Ops called from Python one by one carry no layer's name; a tf.function gives them one."
+        yield "XLA compiled the step: ops are fusions, each counted for the layer of its last op."
+    if trace.eager > MIN_EAGER_SHARE * sum(op.end - op.begin for op in trace.ops):
+        yield "Ops that Python calls eagerly have no layer name; a tf.function gives them one."
     if not trace.runs:
-        yield "Python's thread is not in the trace: host work could not be told from idle."
+        yield "The training thread is not in the trace: host work and idle could not be separated."
     if trace.cut:
-        yield "The trace holds more events than are read: the figures are of its first part."
+        yield "The trace has more events than laststep reads: the figures cover its first part."

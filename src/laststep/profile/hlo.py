@@ -1,4 +1,4 @@
-"""What XLA compiled: from its own instruction names back to the ops, and so to the layers, that they came from."""
+"""XLA's instructions → the ops, and so the layers, that they were compiled from."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterable
 
 from laststep.profile.wire import fields, text
 
-MOST_BYTES = 64 << 20  # in all
+MAX_HLO_BYTES = 64 << 20  # of all modules together
 
 
 def names(metadata: Iterable[memoryview]) -> dict[str, str]:
-    """Instruction → the name of the op that it was made of ("" where XLA does not say), out of every HLO kept."""
+    """Instruction → the name of its op ("" if XLA does not record it), from every HLO module in the trace."""
     found: dict[str, str] = {}
-    left = MOST_BYTES
+    left = MAX_HLO_BYTES
     for event in metadata:
         for proto in _below(event, 5, 6):  # the metadata's stats, their bytes
             left -= len(proto)

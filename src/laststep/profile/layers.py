@@ -1,4 +1,4 @@
-"""TensorFlow's op names → the layers that the user named."""
+"""TensorFlow's op names → the names of the user's layers."""
 
 from __future__ import annotations
 
@@ -9,46 +9,44 @@ from dataclasses import dataclass, field
 LOSS, OPTIMIZER, PIPELINE, OTHER = "(loss)", "(optimizer)", "(input)", "(no layer)"
 BACKWARD = ("gradient_tape", "gradients")
 SUFFIX = re.compile(r"_\d+$")
-# XLA and TensorFlow put these before the name that the program gave.
+# Prefixes that XLA and TensorFlow add to the name given by the program.
 WRAPPER = re.compile(r"(Stateful)?PartitionedCall(_\d+)?|jit\(.*\)|transpose\(.*\)|XLA_Args|while|cond(_\d+)?")
 LOSSES = re.compile(r"(compile_)?loss|.*(crossentropy|squared_error|absolute_error|hinge|poisson|divergence)")
 OPTIMIZERS = re.compile(
     r"(?i)(adam|adamw|adamax|adagrad|adadelta|nadam|sgd|rmsprop|ftrl|lion|lamb|muon|adafactor|loss_?scale_?optimizer)"
 )
-MOST_DEPTH = 20
+MAX_DEPTH = 20
 MKL = re.compile(r"^_Mkl(Native)?|^_(?=[A-Z])")
 
 
 @dataclass(eq=False)
 class Node:
-    """A model or a layer, and what it is made of."""
+    """A model or a layer, and its parts."""
 
     name: str
     path: str = ""
     depth: int = 0
     children: list[Node] = field(default_factory=list)
-    scopes: dict[str, Node] = field(default_factory=dict)  # as TensorFlow calls them → which child
+    scopes: dict[str, Node] = field(default_factory=dict)  # scope in TensorFlow → child
 
 
-def tree(rows: Iterable[object]) -> Node:
-    """Out of the recorder's rows [parent's position or -1, name]; what makes no sense is left out."""
+def tree(rows: Iterable[tuple[int, str]]) -> Node:
+    """From the recorder's rows: the position of the parent or -1, and the name."""
     root = Node("")
     nodes: list[Node] = []
-    for row in rows:
-        if not (isinstance(row, list) and len(row) == 2 and isinstance(row[0], int) and isinstance(row[1], str)):
-            continue
-        parent = nodes[row[0]] if 0 <= row[0] < len(nodes) else root
-        # A model's own name says nothing where there is one model: dense_1, not sequential/dense_1.
-        path = f"{parent.path}/{row[1]}" if parent.depth > 1 else row[1]
-        node = Node(row[1], path, parent.depth + 1)
+    for position, name in rows:
+        parent = nodes[position] if 0 <= position < len(nodes) else root
+        # The name of the only model is left out: dense_1, not sequential/dense_1.
+        path = f"{parent.path}/{name}" if parent.depth > 1 else name
+        node = Node(name, path, parent.depth + 1)
         nodes.append(node)
-        if parent.depth < MOST_DEPTH:
+        if parent.depth < MAX_DEPTH:
             parent.children.append(node)
     return root
 
 
 class Layers:
-    """Which layer an op belongs to. TensorFlow makes scopes unique: the layer `dense` may be `dense_1` there."""
+    """The layer of each op. TensorFlow makes scopes unique: the scope of layer `dense` may be `dense_1`."""
 
     def __init__(self, root: Node, ops: Iterable[str], optimizers: Sequence[str] = ()) -> None:
         self._root = root
@@ -56,7 +54,7 @@ class Layers:
         self._known: dict[str, tuple[str, bool]] = {}
         paths = [[part for part in name.split("/") if part] for name in set(ops)]
         _learn(root, paths)
-        # Where a program calls the layers and not the model, the model's own name is not in the scopes.
+        # If a program calls the layers directly, the name of the model is not in the scopes.
         inner = Node("", children=[child for model in root.children for child in model.children])
         _learn(inner, [path for path in paths if not any(part in root.scopes for part in path)])
         self._inner = inner
@@ -82,7 +80,7 @@ class Layers:
 
 
 def _learn(node: Node, paths: list[list[str]]) -> None:
-    """Which of the scopes seen is which child."""
+    """Assign the scopes in the trace to the children."""
     if not node.children:
         return
     seen = {part for path in paths for part in path}
@@ -94,7 +92,7 @@ def _learn(node: Node, paths: list[list[str]]) -> None:
 
 
 def _match(children: list[Node], seen: set[str]) -> dict[str, Node]:
-    """dense, dense_1 → dense_1, dense_1_2: a scope that can be but one layer goes first, and takes it."""
+    """dense, dense_1 → dense_1, dense_1_2: a scope that fits only one layer is assigned first."""
     names = {child.name: child for child in children}
     possible: dict[str, list[str]] = {}
     for scope in seen:
@@ -113,7 +111,7 @@ def _match(children: list[Node], seen: set[str]) -> dict[str, Node]:
 
 
 def _descend(node: Node, parts: list[str]) -> Node | None:
-    """The innermost layer along the op's scopes; the last part is the op itself, unless a layer is called so."""
+    """The innermost layer along the op's scopes; the last part is the op itself, unless a layer has that name."""
     found: Node | None = None
     for part in parts:
         child = node.scopes.get(part)

@@ -1,4 +1,4 @@
-"""An .xplane.pb file → the spans that matter: ops that ran, waits for input, calls into TensorFlow, memory taken."""
+"""An .xplane.pb file → its ops, waits for input, calls into TensorFlow and allocations."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from laststep.profile.wire import Torn, fields, number, signed, text, varint
 from laststep.record.reading import read_plain
 from laststep.record.run import DamagedRun
 
-MOST_BYTES = 256 << 20
-MOST_KEPT = 2_000_000
-MOST_SEEN = 20_000_000
-MOST_NAMES = 1_000_000
-MOST_PARTS = 100_000  # planes, and lines of a plane
+MAX_BYTES = 256 << 20
+MAX_KEPT_EVENTS = 2_000_000
+MAX_READ_EVENTS = 20_000_000
+MAX_NAMES = 1_000_000
+MAX_PARTS = 100_000  # planes, and lines of a plane
 ABSOLUTE_NS = 10**17  # a line's time stamp above this counts from 1970, below from the profile's start
 
 OP_NAME = re.compile(r"[^: ]+:[A-Za-z_]\w*")
@@ -26,13 +26,13 @@ EAGER = "EagerLocalExecute: "
 RUNS = frozenset({"KernelAndDeviceFunc::Run", "KernelAndDeviceOp::Run"})
 MEMORY = "MemoryAllocation"
 DEVICE = "/device:"
-OP, XLA, WAIT, CALL, RUN, TAKEN = range(1, 7)
+OP, XLA, WAIT, CALL, RUN, ALLOCATION = range(1, 7)
 
 Span = tuple[int, int]  # picoseconds since the trace's origin
 
 
 class Op(NamedTuple):
-    """One execution of one op. `name` is TensorFlow's own, with the layers' names in it where it knows them."""
+    """One execution of one op. `name` is TensorFlow's, with the names of the layers where it knows them."""
 
     begin: int
     end: int
@@ -42,8 +42,8 @@ class Op(NamedTuple):
     on_device: bool = False
 
 
-class Taken(NamedTuple):
-    """Memory that an op asked an allocator for."""
+class Allocation(NamedTuple):
+    """Memory that an op allocated."""
 
     at: int
     bytes: int
@@ -54,18 +54,18 @@ class Taken(NamedTuple):
 
 @dataclass
 class Trace:
-    """What one process did while it was profiled."""
+    """What one process did during the profile."""
 
     origin_ns: int = 0
     ops: list[Op] = field(default_factory=list)
     waits: list[Span] = field(default_factory=list)
-    runs: list[Span] = field(default_factory=list)  # the training thread is inside TensorFlow
-    memory: list[Taken] = field(default_factory=list)
+    runs: list[Span] = field(default_factory=list)  # of the training thread inside TensorFlow
+    memory: list[Allocation] = field(default_factory=list)
     devices: list[str] = field(default_factory=list)
-    compiled: bool = False  # XLA made the ops; their names are its own
-    eager: int = 0  # picoseconds of ops that Python called one by one
+    compiled: bool = False  # by XLA, whose names the ops have
+    eager: int = 0  # picoseconds of ops that Python called eagerly
     seen: int = 0
-    cut: bool = False  # more events than are read
+    cut: bool = False  # there are more events than laststep reads
 
 
 @dataclass
@@ -78,23 +78,23 @@ class _Plane:
 
 
 def read_trace(path: Path) -> Trace:
-    """Read what TensorFlow's profiler wrote. It may come from a stranger: DamagedRun is all that can go wrong."""
-    content = read_plain(path, MOST_BYTES)
+    """Read a trace of TensorFlow's profiler. It may be damaged or hostile: DamagedRun is the only error."""
+    content = read_plain(path, MAX_BYTES)
     if not content:
         raise DamagedRun(f"{path} can't be read")
-    if len(content) == MOST_BYTES:
-        raise DamagedRun(f"{path} is too large to be read here; TensorBoard opens it")
+    if len(content) == MAX_BYTES:
+        raise DamagedRun(f"{path} is too large for laststep; TensorBoard can open it")
     try:
         return _read(memoryview(content))
     except Torn as error:
-        raise DamagedRun(f"{path} is no profile, or not the whole of one ({error})") from error
+        raise DamagedRun(f"{path} is not a complete profile ({error})") from error
 
 
 def _read(content: memoryview) -> Trace:
     parts = [value for key, value in fields(content) if key == 1 and isinstance(value, memoryview)]
-    planes = [_plane(value) for value in parts[:MOST_PARTS]]
+    planes = [_plane(value) for value in parts[:MAX_PARTS]]
     if not any(plane.lines for plane in planes):
-        raise Torn("there is no event in it")
+        raise Torn("it contains no event")
     trace = Trace(origin_ns=next((origin for plane in planes if (origin := _origin(plane))), 0))
     compiled = hlo.names(metadata for plane in planes for _, metadata in plane.events.values())
     kernels = {re.sub(r"\W", "_", name): op for name, op in compiled.items()} | compiled
@@ -112,8 +112,8 @@ def _plane(data: memoryview) -> _Plane:
     for key, value in fields(data):
         if not isinstance(value, memoryview):
             continue
-        if max(len(plane.events), len(plane.stats)) > MOST_NAMES or max(len(plane.lines), len(plane.own)) > MOST_PARTS:
-            raise Torn("more names than any profile has")
+        if max(len(plane.events), len(plane.stats)) > MAX_NAMES or max(len(plane.lines), len(plane.own)) > MAX_PARTS:
+            raise Torn("it has too many names")
         if key == 2:
             plane.name = text(value)
         elif key == 3:
@@ -149,7 +149,7 @@ def _origin(plane: _Plane) -> int:
 
 
 def _stat(plane: _Plane, data: memoryview) -> tuple[str, int | str]:
-    """(name, value): numbers as int (a double is not wanted anywhere), texts and references as str."""
+    """(name, value): numbers as int (no double is needed), texts and references as str."""
     name, result = "", 0  # type: tuple[str, int | str]
     for key, value in fields(data):
         if key == 1:
@@ -176,7 +176,7 @@ class _Line(NamedTuple):
 
 
 def _line(data: memoryview, trace: Trace) -> _Line:
-    """One thread, or one stream of a device; `start` in picoseconds since the origin."""
+    """One thread, or one stream of a device; `start` is in picoseconds since the origin."""
     name, stamp = "", 0
     for key, value in fields(data):
         if key == 4:  # the events come last
@@ -192,13 +192,13 @@ def _line(data: memoryview, trace: Trace) -> _Line:
 
 
 def _spans(line: _Line, wanted: dict[int, int], trace: Trace) -> Iterator[tuple[int, int, int, memoryview]]:
-    """(metadata id, begin, end, event) of the events with a wanted id; the others are not looked at further."""
+    """(metadata id, begin, end, event) of the events with a wanted id; others are skipped."""
     for key, event in fields(line.data):
-        # The id comes first, as every writer of the format does it.
+        # The id is the first field with every writer of this format.
         if key != 4 or not isinstance(event, memoryview) or not len(event) or event[0] != 8:
             continue
         trace.seen += 1
-        if trace.seen > MOST_SEEN or len(trace.ops) + len(trace.memory) >= MOST_KEPT:
+        if trace.seen > MAX_READ_EVENTS or len(trace.ops) + len(trace.memory) >= MAX_KEPT_EVENTS:
             trace.cut = True
             return
         identity, at = varint(event, 1)
@@ -217,7 +217,7 @@ def _spans(line: _Line, wanted: dict[int, int], trace: Trace) -> Iterator[tuple[
 
 def _kind(name: str, compiled: dict[str, str]) -> int:
     if name == MEMORY:
-        return TAKEN
+        return ALLOCATION
     if name in RUNS:
         return RUN
     if name.startswith(EAGER):
@@ -237,7 +237,7 @@ def _read_host(plane: _Plane, trace: Trace, compiled: dict[str, str]) -> None:
         line = _line(data, trace)
         calls, runs = _read_thread(line, plane, wanted, trace, compiled)
         inside = sum(end - begin for begin, end in runs)
-        if inside > most and not line.name.startswith("tf_"):  # the training thread: most of its time in TensorFlow
+        if inside > most and not line.name.startswith("tf_"):  # the training thread spends most time in TensorFlow
             most, trace.runs = inside, runs
         _add_eager(calls, runs, trace)
 
@@ -264,19 +264,19 @@ def _read_thread(
         elif kind == CALL:
             calls.append((begin, end, name[len(EAGER) :]))
         else:
-            _take(_stats(plane, event), begin, trace)
+            _add_allocation(_stats(plane, event), begin, trace)
     return calls, runs
 
 
-def _take(stats: dict[str, int | str], at: int, trace: Trace) -> None:
+def _add_allocation(stats: dict[str, int | str], at: int, trace: Trace) -> None:
     size, in_use = stats.get("allocation_bytes"), stats.get("bytes_allocated")
     if isinstance(size, int) and isinstance(in_use, int) and size > 0:
-        taken = Taken(at, size, in_use, str(stats.get("tf_op") or ""), str(stats.get("allocator_name") or ""))
-        trace.memory.append(taken)
+        allocation = Allocation(at, size, in_use, str(stats.get("tf_op") or ""), str(stats.get("allocator_name") or ""))
+        trace.memory.append(allocation)
 
 
 def _add_eager(calls: list[tuple[int, int, str]], runs: list[Span], trace: Trace) -> None:
-    """An op called from Python alone has no span of its own: its run is the one inside its call."""
+    """An op that Python calls eagerly has no span of its own: its run is the one inside its call."""
     ordered = iter(sorted(runs))
     run = next(ordered, None)
     for begin, end, name in sorted(calls):
@@ -284,7 +284,7 @@ def _add_eager(calls: list[tuple[int, int, str]], runs: list[Span], trace: Trace
             run = next(ordered, None)
         if run is None:
             return
-        if run[1] > end or name.startswith(("__", *WAIT_NAMES)):  # __inference_…: a function, whose ops are there
+        if run[1] > end or name.startswith(("__", *WAIT_NAMES)):  # __inference_…: a function, whose ops have spans
             continue
         makes_input = "Iterator" in name or "Dataset" in name
         if makes_input:
@@ -294,12 +294,12 @@ def _add_eager(calls: list[tuple[int, int, str]], runs: list[Span], trace: Trace
 
 
 def _read_device(plane: _Plane, trace: Trace, compiled: dict[str, str]) -> None:
-    """A device's streams: everything on them is work of the device."""
+    """The streams of a device: every event on them is work of the device."""
     wanted = dict.fromkeys(plane.events, OP)
     for data in plane.lines:
         line = _line(data, trace)
         if not line.name.startswith("Stream"):
-            continue  # what others derived from the streams would count twice
+            continue  # lines derived from the streams would count twice
         for identity, begin, end, event in _spans(line, wanted, trace):
             name, metadata = plane.events[identity]
             stats = _stats(plane, metadata, 5) | _stats(plane, event)
@@ -309,11 +309,11 @@ def _read_device(plane: _Plane, trace: Trace, compiled: dict[str, str]) -> None:
 
 
 def _on_device(kernel: str, stats: dict[str, int | str], compiled: dict[str, str]) -> tuple[str, str]:
-    """(the op's name, its type): TensorFlow's own, or that of the instruction of XLA's, or the kernel's alone."""
+    """(name, type) of the op: from TensorFlow, from the XLA instruction, or else from the kernel."""
     full, _, op = str(stats.get("tf_op") or "").rpartition(":")
     if op:
         return full, op
-    for name in (str(stats.get("hlo_op") or ""), kernel):  # in a CUDA graph only the kernel's name tells more
+    for name in (str(stats.get("hlo_op") or ""), kernel):  # in a CUDA graph there is only the name of the kernel
         if compiled.get(name):
             return compiled[name], hlo.plain(name)
     return kernel, kernel.partition("(")[0]

@@ -1,4 +1,4 @@
-"""The protobuf wire format, read as a stranger's data: bounded, and never another error than Torn."""
+"""The protobuf wire format, for untrusted data: bounded, and no error but Torn."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 Field = tuple[int, "int | memoryview"]
 
-MOST_TEXT = 4096
+MAX_TEXT_BYTES = 4096
 VARINT, EIGHT_BYTES, LENGTH, FOUR_BYTES = 0, 1, 2, 5
 
 
 class Torn(Exception):
-    """These bytes are no message, or not the whole of one."""
+    """These bytes are not a complete message."""
 
 
 def varint(data: memoryview, at: int) -> tuple[int, int]:
-    """(the number, where the next thing begins)"""
+    """(number, position after it)"""
     value = shift = 0
     try:
         while True:
@@ -26,9 +26,9 @@ def varint(data: memoryview, at: int) -> tuple[int, int]:
                 return value, at
             shift += 7
             if shift > 63:
-                raise Torn("a number without an end")
+                raise Torn("an endless number")
     except IndexError:
-        raise Torn("cut off in a number") from None
+        raise Torn("truncated in a number") from None
 
 
 def fields(data: memoryview) -> Iterator[Field]:
@@ -48,7 +48,7 @@ def fields(data: memoryview) -> Iterator[Field]:
         else:
             raise Torn(f"a field of an unknown kind ({kind})")
         if at + length > end:
-            raise Torn("cut off in a field")
+            raise Torn("truncated in a field")
         yield key >> 3, data[at : at + length]
         at += length
 
@@ -59,7 +59,7 @@ def signed(value: int) -> int:
 
 
 def text(value: int | memoryview) -> str:
-    return bytes(value[:MOST_TEXT]).decode("utf-8", "replace") if isinstance(value, memoryview) else ""
+    return bytes(value[:MAX_TEXT_BYTES]).decode("utf-8", "replace") if isinstance(value, memoryview) else ""
 
 
 def number(value: int | memoryview) -> int:

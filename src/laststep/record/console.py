@@ -1,4 +1,4 @@
-"""The console's last part: what the program printed, bounded, in two pieces that take turns."""
+"""The last part of the program's output, bounded: two files that are rotated."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pathlib import Path
 from laststep.record.reading import read_plain
 from laststep.record.redact import redact_bytes
 
-PIECE_BYTES = 256 << 10
+PIECE_BYTES = 256 << 10  # size after which a file is rotated
 
 
 class ConsoleWriter:
-    """Keeps between one and two pieces of the newest output. A failed write is dropped."""
+    """Keeps one to two files of the newest output. Output that cannot be written is dropped."""
 
     def __init__(self, path: Path | str) -> None:
         self._path = str(path)
         self._size = 0
         try:
             self._fd = self._open()
-        except OSError:  # the folder is gone, or there is no room for a file: the output is passed on all the same
+        except OSError:  # the folder is gone or the disk is full: the relay still passes the output on
             self._fd = -1
 
     def _open(self) -> int:
@@ -30,7 +30,7 @@ class ConsoleWriter:
             return
         try:
             if self._size > PIECE_BYTES:
-                fd, self._fd = self._fd, -1  # closed once, whatever happens next
+                fd, self._fd = self._fd, -1  # never closed twice, even if one of the next calls fails
                 os.close(fd)
                 os.replace(self._path, self._path + ".old")
                 self._fd = self._open()

@@ -1,4 +1,4 @@
-"""Tolerant reading driven by the annotations: a bad field becomes its default, a bad element is left out."""
+"""Tolerant reading driven by the annotations: a bad field becomes its default, a bad element is left out. And back."""
 
 from __future__ import annotations
 
@@ -33,6 +33,31 @@ def decode(kind: type[T], fields: Mapping[str, Any], **known: Any) -> T:
     if read is BAD:
         raise ValueError(f"no {kind.__name__} can be read")
     return kind(**read, **known)
+
+
+def encode(value: Any) -> Any:
+    """Plain fields with the names on disk. A field that its class calls SPARSE is left out where it has its default."""
+    if isinstance(value, tuple | list):
+        return [encode(item) for item in value]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _encode_fields(value)
+    if isinstance(value, Mapping):
+        return {name: encode(item) for name, item in value.items()}
+    return value
+
+
+def _encode_fields(value: Any) -> dict[str, Any]:
+    sparse, not_on_disk = getattr(value, "SPARSE", ()), getattr(value, "NOT_ON_DISK", ())
+    return {
+        field.metadata.get(KEY, (field.name,))[0]: encode(getattr(value, field.name))
+        for field in dataclasses.fields(value)
+        if field.name not in not_on_disk
+        and not (field.name in sparse and getattr(value, field.name) == _default_of(field))
+    }
+
+
+def _default_of(field: dataclasses.Field[Any]) -> Any:
+    return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
 
 
 def _read_fields(kind: Any, fields: Mapping[str, Any]) -> Any:

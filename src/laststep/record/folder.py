@@ -1,4 +1,4 @@
-"""Where run folders live: made 0700, found by name, the oldest let go."""
+"""Run folders: created with mode 0700, found by name, pruned from the oldest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROOFS = "proofs.jsonl"
 
 
 class NoSuchRun(Exception):
-    """Said to the user in one line."""
+    """Its message is printed as one line."""
 
 
 def user_data_directory() -> Path:
@@ -39,7 +39,7 @@ def user_state_directory() -> Path:
 
 
 def homes(directory: str | None) -> list[Path]:
-    """Where runs of this working directory may lie, the preferred place first."""
+    """The directories that may hold runs of this working directory, the preferred one first."""
     chosen = directory or os.environ.get("LASTSTEP_DIR")
     if chosen:
         return [Path(chosen).expanduser().absolute()]
@@ -50,19 +50,19 @@ def homes(directory: str | None) -> list[Path]:
 
 
 def create_run(directory: str | None = None) -> Path:
-    """A new empty run folder in the first place that can be written to."""
+    """A new empty run folder in the first directory that is writable."""
     trouble: OSError | None = None
     for home in homes(directory):
         try:
             return _create_in(home)
         except OSError as error:
             trouble = error
-    raise trouble or OSError("no place for a run folder")
+    raise trouble or OSError("no directory for a run folder")
 
 
 def _create_in(home: Path) -> Path:
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    try:  # never through a link: it may lead anywhere
+    try:  # never through a symbolic link: it may point anywhere
         fd = os.open(home / ".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         os.write(fd, b"*\n")
         os.close(fd)
@@ -83,7 +83,7 @@ def is_run(folder: Path) -> bool:
 
 
 class Listing(NamedTuple):
-    """The runs of one place, newest first, and what in it can't be read."""
+    """The runs of one directory, newest first, and what in it can't be read."""
 
     home: Path
     runs: list[Path]
@@ -91,7 +91,7 @@ class Listing(NamedTuple):
 
 
 def list_home(home: Path) -> Listing:
-    """One run, or a whole home, that belongs to another user hides no other."""
+    """What belongs to another user and can't be read is listed separately."""
     found = Listing(home, [], [])
     try:
         entries = list(home.iterdir()) if home.is_dir() else []
@@ -100,7 +100,7 @@ def list_home(home: Path) -> Listing:
     for folder in entries:
         try:
             if is_run(folder):
-                _ask_for(folder)
+                _check_readable(folder)
                 found.runs.append(folder)
         except OSError as error:
             found.unreadable.append(f"{folder} ({error.strerror})")
@@ -108,23 +108,23 @@ def list_home(home: Path) -> Listing:
     return found
 
 
-def _ask_for(folder: Path) -> None:
-    """PermissionError where the record can't be read."""
+def _check_readable(folder: Path) -> None:
+    """PermissionError if the record can't be read."""
     if not any(os.access(folder / name, os.R_OK) for name in os.listdir(folder) if name.endswith(".jsonl")):
         raise PermissionError(errno.EACCES, "Permission denied")
 
 
 def list_runs(directory: str | None = None, say: Callable[[str], None] | None = None) -> list[Path]:
-    """The runs of this working directory, newest first; those from elsewhere only where it has none."""
+    """The runs of this working directory, newest first; if it has none, those of the user's data directory."""
     listings = [list_home(home) for home in homes(directory)]
     chosen = next((listing for listing in listings if listing.runs), listings[0])
     if say is not None:
         for listing in listings[: listings.index(chosen) + 1]:
             if listing.unreadable:
                 more = f" and {len(listing.unreadable) - 1} more" if len(listing.unreadable) > 1 else ""
-                say(f"skipped what can't be read: {listing.unreadable[0]}{more}")
+                say(f"skipped unreadable: {listing.unreadable[0]}{more}")
         if chosen is not listings[0]:
-            say(f"no runs in {listings[0].home}; these are in {chosen.home}, from any working directory")
+            say(f"no runs in {listings[0].home}; showing those in {chosen.home}, of all working directories")
     return chosen.runs
 
 
@@ -133,7 +133,7 @@ def to_stderr(note: str) -> None:
 
 
 def _stamp(folder: Path) -> float:
-    """When the run began; the folder's name only says it to the second."""
+    """When the run began; the folder's name has it only to the second."""
     try:
         lines = read_plain(folder / SUPERVISOR_JOURNAL, 4096).split(b"\n")
         marker = b'"t":'
@@ -146,7 +146,7 @@ def _stamp(folder: Path) -> float:
 
 
 def find_run(name: str | None, directory: str | None = None) -> Path:
-    """The run with this id, unique beginning or path; the newest without a name."""
+    """The run with this id, unique prefix or path; without a name, the newest."""
     if name and (os.sep in name or name.startswith(".")):
         folder = Path(name).expanduser()
         if is_run(folder):
@@ -155,7 +155,7 @@ def find_run(name: str | None, directory: str | None = None) -> Path:
     if name is None:
         runs = list_runs(directory, to_stderr)
         if not runs:
-            raise NoSuchRun("no runs recorded here yet; start one with: laststep run python train.py")
+            raise NoSuchRun("no runs recorded here yet; record one with: laststep run python train.py")
         return runs[0]
     listings = [list_home(home) for home in homes(directory)]
     by_home = [[folder for folder in listing.runs if folder.name.startswith(name)] for listing in listings]
@@ -163,15 +163,15 @@ def find_run(name: str | None, directory: str | None = None) -> Path:
     if not matching and is_run(Path(name)):
         return Path(name)
     if not matching:
-        raise NoSuchRun(f"no run called {name} here; `laststep runs` lists them")
+        raise NoSuchRun(f"no run {name} here; `laststep runs` lists all")
     exact = [folder for folder in matching if folder.name == name]
     if len(matching) > 1 and not exact:
-        raise NoSuchRun(f"{name} fits {len(matching)} runs: {', '.join(folder.name for folder in matching[:4])} …")
+        raise NoSuchRun(f"{name} matches {len(matching)} runs: {', '.join(folder.name for folder in matching[:4])} …")
     return (exact or matching)[0]
 
 
 def size_of(folder: Path) -> int:
-    """Bytes that the folder really takes on the disk."""
+    """Bytes that the folder takes on disk."""
     total = 0
     for path in folder.rglob("*"):
         try:
@@ -182,22 +182,22 @@ def size_of(folder: Path) -> int:
 
 
 def prune(home: Path, keep_runs: int, keep_bytes: int, busy: Path | None = None) -> list[Path]:
-    """Let the oldest runs go until both limits hold; a run that is still going stays."""
+    """Delete the oldest runs until both limits hold; a run that is still going on is kept."""
     import shutil
 
-    gone = []
+    deleted = []
     total = 0
     for position, folder in enumerate(list_home(home).runs):
         total += size_of(folder)
         if folder == busy or (position < keep_runs and total <= keep_bytes) or is_busy(folder):
             continue
         shutil.rmtree(folder, ignore_errors=True)
-        gone.append(folder)
-    return gone
+        deleted.append(folder)
+    return deleted
 
 
 def hold(folder: Path) -> int:
-    """Keep the folder for this process: until it ends, others see that the run is going on."""
+    """Lock the folder for this process: until it ends, others see that the run is going on."""
     import fcntl
 
     fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
@@ -217,12 +217,12 @@ def is_held(folder: Path) -> bool:
         return False
     except BlockingIOError:
         return True
-    except OSError:  # a filesystem without locks: then nobody could hold it either
+    except OSError:  # a filesystem without locks: nobody can hold it
         return False
     finally:
         os.close(fd)
 
 
 def is_busy(folder: Path) -> bool:
-    """Whether a supervisor still holds the folder, or the recorded process lives on without one."""
+    """Whether a supervisor holds the folder, or the recorded process runs on without one."""
     return is_held(folder) or claimant(str(folder)) != 0

@@ -1,4 +1,4 @@
-"""Follow a living run cheaply: what goes on now, the last step and the last beat, without reading all steps."""
+"""Follow a live run cheaply: its present phase, last step and last heartbeat, without reading all steps."""
 
 from __future__ import annotations
 
@@ -7,11 +7,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 from laststep.record.reading import open_plain
-from laststep.record.steps import ASK, ASK_AT, HEADER, LEVELS, MAGIC, SLOT, Beat, Now, Step, read_beat, read_now
+from laststep.record.steps import (
+    HEADER_BYTES,
+    LEVELS,
+    MAGIC,
+    REQUEST,
+    REQUEST_OFFSET,
+    SLOT,
+    Beat,
+    Now,
+    Step,
+    read_beat,
+    read_now,
+)
 
 
 class Live(NamedTuple):
-    """The present of a run, as far as it is told from inside."""
+    """The present state of a run, as reported from inside."""
 
     now: Now | None = None
     beat: Beat | None = None
@@ -33,8 +45,8 @@ class Follower:
         except OSError:
             return Live()
         try:
-            header = os.pread(fd, HEADER, 0)
-            if len(header) < HEADER or header[:8] != MAGIC:
+            header = os.pread(fd, HEADER_BYTES, 0)
+            if len(header) < HEADER_BYTES or header[:8] != MAGIC:
                 return Live()
             beat = read_beat(header)
             return Live(read_now(header), beat, _slot(fd, beat.step) if beat else None)
@@ -44,7 +56,7 @@ class Follower:
             os.close(fd)
 
     def ask(self, what: int) -> bool:
-        """Have the recorder do something with its next beat; each is done once in a run."""
+        """Request something from the recorder at its next heartbeat; each request is served once per run."""
         path = self._newest()
         if path is None:
             return False
@@ -53,10 +65,10 @@ class Follower:
         except OSError:
             return False
         try:
-            before = os.pread(fd, ASK.size, ASK_AT)
-            if len(before) < ASK.size:
+            before = os.pread(fd, REQUEST.size, REQUEST_OFFSET)
+            if len(before) < REQUEST.size:
                 return False
-            os.pwrite(fd, ASK.pack(ASK.unpack(before)[0] | what), ASK_AT)
+            os.pwrite(fd, REQUEST.pack(REQUEST.unpack(before)[0] | what), REQUEST_OFFSET)
         finally:
             os.close(fd)
         return True
@@ -75,7 +87,7 @@ def modified(path: Path) -> int:
 
 
 def _slot(fd: int, number: int) -> Step | None:
-    content = os.pread(fd, SLOT.size, HEADER + (number % LEVELS[0][1]) * SLOT.size)
+    content = os.pread(fd, SLOT.size, HEADER_BYTES + (number % LEVELS[0][1]) * SLOT.size)
     if number == 0 or len(content) < SLOT.size:
         return None
     values = SLOT.unpack(content)

@@ -10,101 +10,103 @@ import resource
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from laststep.record.reading import Allowance, read_plain
 from laststep.record.redact import may_hold_secrets, redact_all
 
-if TYPE_CHECKING:  # the training process only writes: it need not load what reading takes
+if TYPE_CHECKING:  # the training process only writes, so it does not load the reader
     from pathlib import Path
 
     from laststep.record.event import Event
 
 VERSION = 1
-HEAD_BYTES = 4 << 20  # the first events are never dropped
-TAIL_BYTES = 2 << 20  # after that, the newest two pieces of this size are kept
-RESERVE_BYTES = 128 << 10  # allocated at the start, so that a full disk does not hide why the run died
+HEAD_BYTES = 4 << 20  # first part of the journal: never dropped
+TAIL_BYTES = 2 << 20  # after that the newest two pieces of this size are kept
+RESERVE_BYTES = 128 << 10  # allocated at the start, so that the cause of death can be written on a full disk
 HEADER_BYTES = 256
-CLOSED = "closed"
-MOST_LINE_BYTES = 256 << 10
-HIGH_FD = 230  # the host keeps the file descriptor numbers that it would have had
+CLOSED = "closed"  # `stopped` after a normal end
+MAX_LINE_BYTES = 256 << 10
+MIN_OWN_FD = 230  # our descriptors are numbered from here, so that the host gets the numbers it would have had
 
 
-def move_up(fd: int) -> int:
-    """The same file under a high descriptor number."""
+def move_to_high_fd(fd: int) -> int:
+    """Duplicate the descriptor to a high number and close the original."""
     try:
-        high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, HIGH_FD)
+        high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, MIN_OWN_FD)
     except OSError:
         return fd
     os.close(fd)
     return high
 
 
-def check_room(end: int) -> None:
-    """Raise where the system would send SIGXFSZ: that signal would be the program's."""
-    most = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
-    if most != resource.RLIM_INFINITY and end > most:
+def check_file_size_limit(end: int) -> None:
+    """Raise an error before a write that would exceed RLIMIT_FSIZE: the kernel would send SIGXFSZ to the program."""
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if limit != resource.RLIM_INFINITY and end > limit:
         raise OSError(errno.EFBIG, "the limit on the size of files is lower")
 
 
 def identity(fd: int) -> tuple[int, int]:
-    """Which file a descriptor stands for: the program may close ours, and its number may become a file of its own."""
+    """Device and inode of a descriptor: if the program closes ours, its number may be reused for another file."""
     status = os.fstat(fd)
     return status.st_dev, status.st_ino
 
 
 def _encode(record: Mapping[str, Any]) -> bytes:
-    line = json.dumps(record, separators=(",", ":"), default=_plain, skipkeys=True).encode("utf-8", "replace") + b"\n"
-    if len(line) <= MOST_LINE_BYTES:
+    line = (
+        json.dumps(record, separators=(",", ":"), default=_type_name, skipkeys=True).encode("utf-8", "replace") + b"\n"
+    )
+    if len(line) <= MAX_LINE_BYTES:
         return _without_secrets(line) if may_hold_secrets(line) else line
     return _encode({**record, "data": {"too_long": len(line)}})
 
 
 def _without_secrets(line: bytes) -> bytes:
-    """In messages, source lines, commands: whatever an event holds."""
+    """Redact the whole event: secrets occur in messages, source lines and commands."""
     return json.dumps(redact_all(json.loads(line)), separators=(",", ":")).encode() + b"\n"
 
 
-def _plain(value: Any) -> str:
-    return type(value).__name__  # never str(): that would run code of the program's own
+def _type_name(value: Any) -> str:
+    return type(value).__name__  # not str(), which could run the program's own code
 
 
 class JournalWriter:
-    """Writes events at once. A failed write stops the journal, never the caller.
+    """Writes each event immediately. If a write fails, the journal stops; the caller never sees an error.
 
-    The first line has a fixed length and says, when the journal had to stop, why and how much was lost: it can
-    be rewritten in place on a disk that is full.
+    The first line has a fixed length, so that it can be rewritten in place on a full disk. If the journal had to stop,
+    it holds the reason and the number of lost events.
     """
 
     def __init__(self, path: Path | str, source: str, clock: Any = time.time, held: int = -1) -> None:
         self.path = str(path)
-        self._held = held  # a descriptor that is kept open for as long as the journal
+        self._held = held  # a descriptor that stays open as long as the journal
         self.source = source
         self.stopped: str | None = None
         self.dropped = 0
         self._clock = clock
-        # Reentrant: a signal handler of the program may run, and end up here, while we write.
+        # Reentrant: a signal handler of the program may run while we write, and may write an event itself.
         self._lock = threading.RLock()
         self._number = 0
         self._limit = HEAD_BYTES
         self._fd = -1
         try:
             self._open(self.path, RESERVE_BYTES)
-        except OSError as error:  # no room, no folder: nothing is recorded, and nobody is disturbed
+        except OSError as error:  # disk full or folder gone: record nothing, and let the program run
             self.stopped = errno.errorcode.get(error.errno or 0, "EIO")
 
     def _open(self, path: str, reserve: int) -> None:
-        self._fd = move_up(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+        self._fd = move_to_high_fd(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
         status = os.fstat(self._fd)
         self._identity = identity(self._fd)
-        # What an earlier program of this process wrote (before it replaced itself by exec) stays.
+        # Keep what an earlier program of this process wrote before it called exec.
         self._offset = len(os.pread(self._fd, status.st_size, 0).rstrip(b"\0")) if status.st_size else HEADER_BYTES
         if reserve and hasattr(os, "posix_fallocate"):
             try:
-                check_room(reserve)
+                check_file_size_limit(reserve)
                 os.posix_fallocate(self._fd, 0, reserve)
             except OSError:
-                pass  # full or unable: the writes below will tell
+                pass  # disk full or not supported: the writes below report it
         self._write_header()
 
     def _write_header(self) -> None:
@@ -112,7 +114,7 @@ class JournalWriter:
         if self.stopped and self.stopped != CLOSED:
             header.update(stopped=self.stopped, lost=self.dropped, t=self._clock())
         line = json.dumps(header).ljust(HEADER_BYTES - 1) + "\n"
-        check_room(HEADER_BYTES)
+        check_file_size_limit(HEADER_BYTES)
         os.pwrite(self._fd, line.encode(), 0)
 
     def write(self, kind: str, data: Mapping[str, Any], at: float | None = None) -> None:
@@ -121,16 +123,16 @@ class JournalWriter:
                 self._number += 1
                 now = at if at is not None else self._clock()
                 try:
-                    self._put({"t": now, "n": self._number, "kind": kind, "data": data})
+                    self._append({"t": now, "n": self._number, "kind": kind, "data": data})
                     return
                 except OSError as error:
                     self.stopped = errno.errorcode.get(error.errno or 0, "EIO")
                 except (TypeError, ValueError, RecursionError):
-                    pass  # data that no JSON can hold: this event alone is lost
+                    pass  # not representable as JSON: only this event is lost
             self.dropped += 1
-            self._say_lost()
+            self._update_header()
 
-    def _say_lost(self) -> None:
+    def _update_header(self) -> None:
         try:
             if self._is_ours():
                 self._write_header()
@@ -140,13 +142,13 @@ class JournalWriter:
     def _is_ours(self) -> bool:
         return identity(self._fd) == self._identity
 
-    def _put(self, record: Mapping[str, Any]) -> None:
+    def _append(self, record: Mapping[str, Any]) -> None:
         line = _encode(record)
         if not self._is_ours():
             raise OSError(errno.EBADF, "descriptor taken over")
         if self._offset + len(line) > self._limit:
             self._rotate()
-        check_room(self._offset + len(line))
+        check_file_size_limit(self._offset + len(line))
         offset = self._offset
         self._offset += len(line)
         if os.pwrite(self._fd, line, offset) < len(line):
@@ -174,7 +176,7 @@ class JournalWriter:
 
 
 def trim(path: Path) -> None:
-    """Cut the unused reserve off a journal whose writer is dead."""
+    """Truncate the unused reserve of a journal whose writer has ended."""
     used = len(read_plain(path).rstrip(b"\0"))
     try:
         if 0 < used < path.stat().st_size:
@@ -183,14 +185,34 @@ def trim(path: Path) -> None:
         pass
 
 
-def read_journal(path: Path, allowance: Allowance | None = None) -> Iterator[Event]:
-    """Every whole line of one journal and its rotated pieces; torn or foreign lines are skipped."""
-    from laststep.record.events import decode_event
+class Entry(NamedTuple):
+    """One line as it was written: the fields are plain JSON, and may be anything."""
 
+    kind: str
+    time: float
+    source: str
+    fields: dict[str, Any]
+
+    def decode(self) -> Event | None:
+        from laststep.record.events import decode_event
+
+        return decode_event(self.kind, self.fields, time=self.time, source=self.source)
+
+
+def read_journal(path: Path, allowance: Allowance | None = None) -> Iterator[Event]:
+    """All complete lines of a journal and its rotated pieces; torn lines and lines that are not events are skipped."""
+    for entry in read_entries(path, allowance):
+        event = entry.decode()
+        if event is not None:
+            yield event
+
+
+def read_entries(path: Path, allowance: Allowance | None = None) -> Iterator[Entry]:
+    """The same before it is decoded: for what was signed as it was written."""
     allowance = allowance or Allowance()
     for piece in (path, path.with_name(path.name + ".tail.old"), path.with_name(path.name + ".tail")):
         source = path.name
-        for line in allowance.lines(piece, 2 * HEAD_BYTES, 2 * MOST_LINE_BYTES):
+        for line in allowance.lines(piece, 2 * HEAD_BYTES, 2 * MAX_LINE_BYTES):
             record = _parse(line.strip(b"\0"))
             if record is None:
                 continue
@@ -200,13 +222,11 @@ def read_journal(path: Path, allowance: Allowance | None = None) -> Iterator[Eve
                 kind = "recording-stopped" if record.get("stopped") else ""
                 fields = {"because": record.get("stopped"), "lost": record.get("lost", 0)}
             if isinstance(fields, dict) and is_time(record.get("t")):
-                event = decode_event(str(kind), fields, time=float(record["t"]), source=source)
-                if event is not None:
-                    yield event
+                yield Entry(str(kind), float(record["t"]), source, fields)
 
 
 def read_recorders(folder: Path, allowance: Allowance | None = None) -> list[Event]:
-    """All that was told from inside, by each process of the run that recorded itself."""
+    """The events of every process of the run that recorded itself."""
     allowance = allowance or Allowance()
     return [event for path in sorted(folder.glob("recorder.*.jsonl")) for event in read_journal(path, allowance)]
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, cast
 
 from laststep.record import folder as folders
 from laststep.record.claim import claimant
@@ -23,8 +23,9 @@ from laststep.record.events.training import Epoch, FitEnd, FitStart
 from laststep.record.follow import modified
 from laststep.record.journal import read_journal, read_recorders
 from laststep.record.reading import Allowance
+from laststep.record.sample import Sample
 from laststep.record.samples import read_samples
-from laststep.record.steps import Now, Record, Step, read_steps
+from laststep.record.steps import Now, Step, StepRecord, read_steps
 
 MOST_STEP_FILES = 16  # the newest are read
 STEPS_NAME = re.compile(r"steps\.\d+(-\d+)?")
@@ -77,7 +78,7 @@ class Run:
     id: str
     events: tuple[Event, ...] = ()
     steps: Sequence[Step] = ()
-    samples: Sequence[Any] = ()  # TRANSITION: Sequence[Sample]
+    samples: Sequence[Sample] = ()
     console: str = ""
     now: Now | None = None
     alive: bool = False
@@ -117,36 +118,27 @@ class Run:
         return self.has(Log)
 
     @functools.cached_property
-    def _by_kind(self) -> dict[str, list[Event]]:
+    def _by_kind(self) -> dict[type[Event], list[Event]]:
         """Asked hundreds of times by the rules, of records with a hundred thousand events."""
-        found: dict[str, list[Event]] = {}
+        found: dict[type[Event], list[Event]] = {}
         for event in self.events:
-            found.setdefault(event.KIND, []).append(event)
+            found.setdefault(type(event), []).append(event)
         return found
 
-    @overload
-    def all(self, kind: type[E]) -> list[E]: ...
-    @overload
-    def all(self, kind: str) -> list[Event]: ...  # TRANSITION, as the other two
-    def all(self, kind: Any) -> Any:
-        return list(self._by_kind.get(kind if isinstance(kind, str) else kind.KIND, ()))
+    def _events_of(self, kind: type[E]) -> list[E]:
+        return cast("list[E]", self._by_kind.get(kind, []))
 
-    @overload
-    def first(self, kind: type[E]) -> E | None: ...
-    @overload
-    def first(self, kind: str) -> Event | None: ...
-    def first(self, kind: Any) -> Any:
-        return next(iter(self._by_kind.get(kind if isinstance(kind, str) else kind.KIND, ())), None)
+    def all(self, kind: type[E]) -> list[E]:
+        return list(self._events_of(kind))
 
-    @overload
-    def last(self, kind: type[E]) -> E | None: ...
-    @overload
-    def last(self, kind: str) -> Event | None: ...
-    def last(self, kind: Any) -> Any:
-        return next(reversed(self._by_kind.get(kind if isinstance(kind, str) else kind.KIND, ())), None)
+    def first(self, kind: type[E]) -> E | None:
+        return next(iter(self._events_of(kind)), None)
 
-    def has(self, kind: str | type[Event]) -> bool:
-        return (kind if isinstance(kind, str) else kind.KIND) in self._by_kind
+    def last(self, kind: type[E]) -> E | None:
+        return next(reversed(self._events_of(kind)), None)
+
+    def has(self, kind: type[Event]) -> bool:
+        return kind in self._by_kind
 
     @property
     def command(self) -> list[str]:
@@ -170,7 +162,7 @@ class Run:
         end = self.last(ProcessEnd)
         if end is not None and end.seconds is not None and 0 <= end.seconds < math.inf:
             return end.seconds
-        last: float = max([event.time for event in self.events[-1:]] + [sample["t"] for sample in self.samples[-1:]])
+        last: float = max([event.time for event in self.events[-1:]] + [sample.time for sample in self.samples[-1:]])
         return max(0.0, last - self.began)
 
     @property
@@ -226,8 +218,7 @@ class Run:
             if isinstance(event, Raised) and event.left in ("program", "cell"):
                 return event
             if isinstance(event, Exiting) and event.uncaught is not None:
-                raw = {"left": "program"} | event.raw["uncaught"]
-                return replace(event.uncaught, left="program", time=event.time, source=event.source, raw=raw)
+                return replace(event.uncaught, left="program", time=event.time, source=event.source)
         return None
 
     @property
@@ -262,10 +253,10 @@ class _OpenFit:
     epochs: list[Epoch] = field(default_factory=list)
 
 
-def _last_record(folder: Path) -> Record:
+def _last_record(folder: Path) -> StepRecord:
     """The steps of the process that trained last, where a run had several."""
     files = [path for path in folder.glob("steps.*") if STEPS_NAME.fullmatch(path.name) and not path.is_symlink()]
-    best = Record([])
+    best = StepRecord([])
     for path in sorted(files, key=modified)[-MOST_STEP_FILES:]:
         record = read_steps(path)
         if record.steps or not best.steps:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from laststep.record.decode import key
+from laststep.record.decode import decode, key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostMemory:
     """The machine's memory, in bytes."""
+
+    SPARSE: ClassVar[tuple[str, ...]] = ("available",)
 
     total: int = 0  # 0 where it is not known
     available: int | None = None
@@ -23,12 +25,14 @@ class HostMemory:
 class MemoryGroup:
     """A memory control group, in bytes; None for what this kernel does not have."""
 
+    SPARSE: ClassVar[tuple[str, ...]] = ("group", "limit", "peak", "swap", "cache", "kills", "hits")
+
     group: str = ""  # its folder; not in samples, which hold the tightest group only
     used: int = 0
     limit: int | None = None  # None: not limited
     peak: int | None = None
     swap: int | None = None
-    cache: int | None = None  # file pages not used for a while, which the kernel lets go first
+    cache: int | None = None  # inactive file pages, which the kernel drops first
     kills: int | None = None  # processes that the kernel has killed in it so far
     hits: int | None = None  # how often the limit was reached so far
 
@@ -36,6 +40,8 @@ class MemoryGroup:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pressure:
     """Pressure stall information: per cent of the last ten seconds in which some task waited for it."""
+
+    SPARSE: ClassVar[tuple[str, ...]] = ("memory", "io", "cpu")
 
     memory: float | None = None
     io: float | None = None
@@ -63,6 +69,8 @@ class GpuHolder:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuState:
     """One GPU by NVML; None for what could not be read."""
+
+    SPARSE: ClassVar[tuple[str, ...]] = ("used", "total", "busy", "celsius", "error", "capability")
 
     gpu: int = 0  # its index
     used: int | None = None  # bytes
@@ -106,10 +114,13 @@ class LastBeat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample(Mapping[str, Any]):  # TRANSITION: a Mapping until all readers are typed
+class Sample:
     """One measurement from outside, about one a second; what is measured less often is None or empty in between."""
 
-    NOT_ON_DISK: ClassVar[tuple[str, ...]] = ("raw",)  # TRANSITION
+    SPARSE: ClassVar[tuple[str, ...]] = (
+        *("cpu", "inside", "cpu_limit", "cpu_seconds", "group", "pss", "pressure", "files", "threads", "faults"),
+        *("queue", "others", "disks", "gpus"),
+    )
 
     time: float = field(metadata=key("t"))
     rss: int = 0  # bytes, of the process and its descendants
@@ -121,7 +132,7 @@ class Sample(Mapping[str, Any]):  # TRANSITION: a Mapping until all readers are 
     inside: LastBeat | None = None  # None until the recorder has written one
     cpu_limit: float | None = None  # seconds of processor time after which the kernel kills the process
     cpu_seconds: float | None = None  # used so far; only where there is such a limit
-    group: MemoryGroup | None = None  # the control group with the least room left; None: nothing is limited
+    group: MemoryGroup | None = None  # the control group with the least headroom; None: nothing is limited
     pss: int | None = None  # bytes, of the process, shared pages counted in parts
     pressure: Pressure = field(default_factory=Pressure)
     files: int | None = None  # open in the process
@@ -131,13 +142,13 @@ class Sample(Mapping[str, Any]):  # TRANSITION: a Mapping until all readers are 
     others: OtherLoad | None = None
     disks: tuple[DiskSpace, ...] = ()  # of the folders that the process writes to
     gpus: tuple[GpuState, ...] = ()
-    raw: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # TRANSITION, as all below
 
-    def __getitem__(self, name: str) -> Any:
-        return self.raw[name]
+    @property
+    def step(self) -> int:
+        """Training steps that were complete; 0 also where the recorder has said nothing yet."""
+        return self.inside.step if self.inside is not None else 0
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.raw)
 
-    def __len__(self) -> int:
-        return len(self.raw)
+def decode_sample(fields: Mapping[str, Any]) -> Sample:
+    """A sample of what was measured. ValueError where it has no time."""
+    return decode(Sample, fields)

@@ -1,4 +1,4 @@
-"""Whose launch it is: a key of the user's own signs each one, so that a command from elsewhere is recognized."""
+"""Signatures of launches: with the user's own key, so that a command from elsewhere is recognized."""
 
 from __future__ import annotations
 
@@ -7,41 +7,65 @@ import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from laststep.record.folder import SUPERVISOR_JOURNAL, user_state_directory
+from laststep.record.journal import read_entries
+
+if TYPE_CHECKING:
+    from laststep.record.events.supervisor import Launch
 
 SIGNATURE = "signature"
 KEY_BYTES = 32
-OTHERS = stat.S_IRWXG | stat.S_IRWXO
+GROUP_AND_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def signed(launch: dict[str, Any], time: float, folder: Path) -> dict[str, Any]:
-    """The fields of a launch with their signature; as they are where there is no key and none can be made."""
+    """The fields of a launch with their signature; unsigned if there is no key and none can be created."""
     try:
         return {**launch, SIGNATURE: _signature(_key() or _make_key(), launch, time, folder)}
-    except (OSError, RuntimeError, TypeError, ValueError):  # no home, a read-only one: the run goes on, unsigned
+    except (
+        OSError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ):  # no home directory, or it is read-only
         return launch
 
 
-def why_not_ours(launch: Mapping[str, Any], time: float, folder: Path) -> str:
-    """Why a launch is not known to be this user's own, from this installation; "" when it is."""
+def why_not_ours(launch: Launch, folder: Path) -> str:
+    """Why a launch is not known to be from this user on this machine; "" if it is.
+
+    The signature covers the line as it was written, which may have fields that this version does not read. The line
+    must decode to the launch that was read: no other command is covered by it.
+    """
     import hmac
 
     try:
         for path in (folder, folder / SUPERVISOR_JOURNAL):
             if not _is_private(os.lstat(path)):
                 return f"{path} belongs to another user, or others may write to it"
-        key = _key()
-        given = launch.get(SIGNATURE)
-        if not isinstance(given, str):
+        fields = _as_written(launch, folder)
+        if fields is None:
+            return "its launch is not in the supervisor's journal"
+        if launch.signature is None:
             return "it is not signed"
-        fields = {name: value for name, value in launch.items() if name != SIGNATURE}
-        if key is None or not hmac.compare_digest(given.encode(), _signature(key, fields, time, folder).encode()):
+        given, key = fields.pop(SIGNATURE), _key()
+        if key is None or not hmac.compare_digest(
+            given.encode(), _signature(key, fields, launch.time, folder).encode()
+        ):
             return "its signature is not that of this user, this machine and this folder"
     except (OSError, RuntimeError, TypeError, ValueError) as error:
         return f"its signature can't be checked ({error})"
     return ""
+
+
+def _as_written(launch: Launch, folder: Path) -> dict[str, Any] | None:
+    """The fields of this launch in the supervisor's journal; None if it is not there."""
+    entries = read_entries(folder / SUPERVISOR_JOURNAL)
+    return next(
+        (dict(entry.fields) for entry in entries if entry.kind == launch.KIND and entry.decode() == launch), None
+    )
 
 
 def _signature(key: bytes, launch: Mapping[str, Any], time: float, folder: Path) -> str:
@@ -53,11 +77,11 @@ def _signature(key: bytes, launch: Mapping[str, Any], time: float, folder: Path)
 
 
 def _is_private(status: os.stat_result) -> bool:
-    return status.st_uid == os.geteuid() and not status.st_mode & OTHERS and not stat.S_ISLNK(status.st_mode)
+    return status.st_uid == os.geteuid() and not status.st_mode & GROUP_AND_OTHERS and not stat.S_ISLNK(status.st_mode)
 
 
 def _key() -> bytes | None:
-    """The user's key; None where there is none, or where others could have read or written it."""
+    """The user's key; None if there is none, or if others could have read or written it."""
     try:
         fd = os.open(user_state_directory() / "key", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -71,7 +95,7 @@ def _key() -> bytes | None:
 
 
 def _make_key() -> bytes:
-    """Whole from the first moment, and only one, however many runs begin at once."""
+    """Created atomically: only one key, even if several runs begin at once."""
     home = user_state_directory()
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = home / f"key.{os.getpid()}.{os.urandom(4).hex()}"

@@ -1,4 +1,4 @@
-"""Which line is the user's own: frames, tracebacks, the except that would catch, the test that decided."""
+"""Which line is the user's own: frames, tracebacks, the `except` that would catch, the `if` that decided."""
 
 from __future__ import annotations
 
@@ -6,57 +6,44 @@ import ast
 import functools
 import itertools
 
-# Loaded now, not when an exception is on its way: loading it executes a string (namedtuple), and CPython then
-# forgets that the program is to die of SIGINT after a KeyboardInterrupt.
+# Imported now, not while an exception propagates: importing it executes a string (namedtuple), after which CPython
+# no longer ends the process with SIGINT on a KeyboardInterrupt.
 import linecache
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
 from types import FrameType, TracebackType
 from typing import Any
 
+from laststep.record.paths import is_users_path, package_folder
 from laststep.recorder.guard import attempt
 
 _STDLIB = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-# Any Python's standard library and packages, not only this one's: rules read stacks of other interpreters.
-_INSTALLED = re.compile(
-    r"[/\\](?:lib(?:64)?[/\\]python[23]\.\d+|site-packages|dist-packages)[/\\]|\\[Ll]ib\\(?!.*\\(?:src|code)\\)"
-)
-_FRAMEWORKS = re.compile(
-    r"[/\\](?:tensorflow[/\\]python|(?:tf_)?keras[/\\]src|numpy|absl|h5py|jax|torch|ml_dtypes|optree|wrapt)[/\\]"
-)
-_MOST_FRAMES = 40
-CO_GENERATOR = 0x20  # of inspect, which costs too much to load
-# Keras 3 says so of a file that is there and cannot be read as well.
-_SAID_MISSING = re.compile(r"File not found: filepath=(\S+?)\.?(?:\s|$)")
-_IN_MESSAGE = re.compile(r'File "([^"\n]+)", line (\d+), in (\S+)')
+_MAX_FRAMES = 40
+CO_GENERATOR = 0x20  # from `inspect`, which is expensive to load
+# Keras 3 uses the same message for a file that exists and cannot be read.
+_REPORTED_MISSING = re.compile(r"File not found: filepath=(\S+?)\.?(?:\s|$)")
+_FRAME_IN_MESSAGE = re.compile(r'File "([^"\n]+)", line (\d+), in (\S+)')
 
 Place = dict[str, Any]
 
 
-def _main_package() -> str | None:
-    """With `-m package.module` the user's own code may well be an installed package."""
+def _main_package() -> str:
+    """With `-m package.module` the user's own code may be an installed package."""
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
     origin = getattr(spec, "origin", None)
-    return os.path.dirname(os.path.abspath(origin)) + os.sep if origin else None
+    return package_folder(os.path.abspath(origin)) if origin else ""
 
 
 @functools.lru_cache(maxsize=512)
 def is_users(filename: str) -> bool:
     """Whether a file is the user's own code, not a library's, Python's or ours."""
-    if filename.startswith("<") or "__autograph_generated_file" in filename:
-        return filename.startswith("<ipython-input") or filename.startswith("<string>")
-    path = os.path.abspath(filename)
+    path = filename if filename.startswith("<") else os.path.abspath(filename)
     if path.startswith(_OURS):
         return os.sep + "demos" + os.sep in path
-    if _FRAMEWORKS.search(path) or path.startswith(_STDLIB):
-        return False
-    if _INSTALLED.search(path):
-        package = _main_package()
-        return bool(package and path.startswith(package))
-    return True
+    standard = path.startswith(_STDLIB) and not package_folder(path)  # without a venv, packages lie below it
+    return not standard and is_users_path(path, _main_package())
 
 
 def place(filename: str, line: int, function: str = "") -> Place:
@@ -74,7 +61,7 @@ def source_line(filename: str, line: int) -> str:
 
 
 def users_frame(frame: FrameType | None) -> FrameType | None:
-    """The nearest frame outward that is the user's own."""
+    """The nearest frame, outward from this one, that is the user's own."""
     while frame is not None:
         if is_users(frame.f_code.co_filename):
             return frame
@@ -82,44 +69,36 @@ def users_frame(frame: FrameType | None) -> FrameType | None:
     return None
 
 
-def users_line(frames: Iterable[Mapping[str, Any]]) -> Place | None:
-    """The user's own line in a stack whose innermost frame comes first."""
-    for frame in frames:
-        if is_users(str(frame.get("file", "<"))) and frame.get("line"):
-            return {name: frame[name] for name in ("file", "line", "text") if frame.get(name)}
-    return None
-
-
 def place_of(frame: FrameType | None) -> Place | None:
     if frame is None:
         return None
-    return place(frame.f_code.co_filename, frame.f_lineno, _qualified(frame))
+    return place(frame.f_code.co_filename, frame.f_lineno, _qualified_name(frame))
 
 
 def code_place(frame: FrameType) -> Place:
-    return {"file": frame.f_code.co_filename, "line": frame.f_lineno, "function": _qualified(frame)}
+    return {"file": frame.f_code.co_filename, "line": frame.f_lineno, "function": _qualified_name(frame)}
 
 
 def users_place(frame: FrameType | None) -> Place | None:
     return place_of(users_frame(frame))
 
 
-def users_stack(frame: FrameType | None, most: int = 8) -> list[Place]:
-    """The user's own lines that lead to here, innermost first: which loops they are in tells whether it goes on."""
-    found: list[Place] = []
-    while frame is not None and len(found) < most:
+def users_stack(frame: FrameType | None, max_places: int = 8) -> list[Place]:
+    """The user's lines that lead here, innermost first: the loops around them show whether the program will go on."""
+    places: list[Place] = []
+    while frame is not None and len(places) < max_places:
         if is_users(frame.f_code.co_filename):
-            found.append({"file": os.path.abspath(frame.f_code.co_filename), "line": frame.f_lineno})
+            places.append({"file": os.path.abspath(frame.f_code.co_filename), "line": frame.f_lineno})
         frame = frame.f_back
-    return found
+    return places
 
 
-def _qualified(frame: FrameType) -> str:
+def _qualified_name(frame: FrameType) -> str:
     return str(getattr(frame.f_code, "co_qualname", frame.f_code.co_name))
 
 
 def callback_called_by(frame: FrameType) -> Any | None:
-    """The callback that Keras's list is calling in this frame. By the list, since a hook may be a plain function."""
+    """The callback that a CallbackList calls in this frame; by the list, because a hook may be a plain function."""
     if type(frame.f_locals.get("self")).__name__ != "CallbackList":
         return None
     return frame.f_locals.get("callback")
@@ -140,7 +119,7 @@ def describe_callback(callback: Any, hook: FrameType | None = None) -> Place:
 
 
 def describe_exception(error: BaseException, traceback: TracebackType | None) -> dict[str, Any]:
-    """Type, message, frames and the user's own line; nothing of the exception is kept."""
+    """Type, message, frames and the user's line; no object of the exception is kept."""
     kind = type(error)
     described: dict[str, Any] = {
         "type": kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}",
@@ -149,8 +128,8 @@ def describe_exception(error: BaseException, traceback: TracebackType | None) ->
         "frames": [],
     }
     walked = list(_walk(traceback))
-    described["frames"] = [_frame(tb) for tb in walked[-_MOST_FRAMES:]]
-    # A stack inside the message is of deeper code: the graph's own lines, or Python that TensorFlow called.
+    described["frames"] = [_frame(tb) for tb in walked[-_MAX_FRAMES:]]
+    # A stack inside the message belongs to deeper code: lines of the graph, or Python that TensorFlow called.
     described["where"] = _place_in_message(described["message"]) or _users_place_in(walked)
     callback = _callback_in(walked)
     if callback:
@@ -158,9 +137,9 @@ def describe_exception(error: BaseException, traceback: TracebackType | None) ->
     loop, _ = attempt(_loop_that_sets, error, walked)
     if loop:
         described["set_in_loop"] = loop
-    said_missing = _SAID_MISSING.search(described["message"])
-    if said_missing:
-        described["file_exists"] = os.path.exists(said_missing[1])
+    reported_missing = _REPORTED_MISSING.search(described["message"])
+    if reported_missing:
+        described["file_exists"] = os.path.exists(reported_missing[1])
     chain: list[dict[str, str]] = []
     inner = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     while inner is not None and len(chain) < 3:
@@ -172,7 +151,7 @@ def describe_exception(error: BaseException, traceback: TracebackType | None) ->
 
 
 def _loop_that_sets(error: BaseException, walked: list[TracebackType]) -> Place | None:
-    """For a name that is not set: the loop before this line, in the same function, whose body alone would set it."""
+    """For a name that is not set: an earlier loop of the same function whose body is the only place that sets it."""
     name = getattr(error, "name", None) if isinstance(error, NameError) else None
     if isinstance(error, UnboundLocalError):
         quoted = re.search(r"variable '(\w+)'", str(error))
@@ -203,10 +182,10 @@ def _stores(node: Any) -> bool:
 
 
 def _message(error: BaseException) -> str:
-    message, trouble = attempt(str, error)
-    if message is not None and len(message) > 6000:  # TensorFlow puts the point at the end, after pages of stack
+    message, problem = attempt(str, error)
+    if message is not None and len(message) > 6000:  # TensorFlow puts the essential part last, after pages of stack
         return message[:3000] + "\n…\n" + message[-3000:]
-    return message if message is not None else f"(its message could not be made: {trouble})"
+    return message if message is not None else f"(its message could not be made: {problem})"
 
 
 def _walk(traceback: TracebackType | None) -> Any:
@@ -217,34 +196,34 @@ def _walk(traceback: TracebackType | None) -> Any:
 
 def _frame(tb: TracebackType) -> Place:
     code = tb.tb_frame.f_code
-    described: Place = {"file": code.co_filename, "line": tb.tb_lineno, "function": _qualified(tb.tb_frame)}
-    if is_users(code.co_filename):
+    described: Place = {"file": code.co_filename, "line": tb.tb_lineno, "function": _qualified_name(tb.tb_frame)}
+    described["is_users"] = is_users(code.co_filename)
+    if described["is_users"]:
         if code.co_flags & CO_GENERATOR:
             described["generator"] = True
-        described["users"] = True
         described["text"] = source_line(code.co_filename, tb.tb_lineno)
     return described
 
 
 def _users_place_in(walked: list[TracebackType]) -> Place | None:
-    """The deepest line of the user's own code that the error passed."""
+    """The deepest line of the user's code in the traceback."""
     for tb in reversed(walked):
         code = tb.tb_frame.f_code
         if is_users(code.co_filename):
-            return place(code.co_filename, tb.tb_lineno, _qualified(tb.tb_frame))
+            return place(code.co_filename, tb.tb_lineno, _qualified_name(tb.tb_frame))
     return None
 
 
 def _place_in_message(message: str) -> Place | None:
-    """AutoGraph replaces the user's frames by a text in the message."""
-    for filename, line, function in reversed(_IN_MESSAGE.findall(message)):
+    """AutoGraph replaces the user's frames by text in the message."""
+    for filename, line, function in reversed(_FRAME_IN_MESSAGE.findall(message)):
         if is_users(filename):
             return place(filename, int(line), function)
     return None
 
 
 def _callback_in(walked: list[TracebackType]) -> Place | None:
-    """The callback that the list was calling, with the method and the line that raised."""
+    """The callback that was running, with its method and the line that raised."""
     for caller, tb in itertools.pairwise(walked):
         callback = callback_called_by(caller.tb_frame)
         if callback is not None:
@@ -256,7 +235,7 @@ def _callback_in(walked: list[TracebackType]) -> Place | None:
 
 
 def would_be_caught(error: BaseException, frame: FrameType | None) -> Place | None:
-    """The user's `except` that is about to catch this error, read from the source, innermost first."""
+    """The user's `except` that will catch this error, read from the source, innermost first."""
     names = {base.__name__ for base in type(error).__mro__}
     while frame is not None:
         if is_users(frame.f_code.co_filename):
@@ -274,12 +253,12 @@ def _handler_around(filename: str, line: int, names: set[str]) -> Place | None:
             continue
         handler = next((h for h in node.handlers if _catches(h.type, names)), None)
         if handler is not None and (best is None or handler.lineno < best.lineno):
-            best = handler  # of nested ones, the inner handler stands above the outer one
+            best = handler  # of nested handlers the inner one comes first in the source
     return place(filename, best.lineno) if best else None
 
 
 def handler_of(frame: FrameType) -> tuple[str, Place] | None:
-    """The `except` in whose body this frame is: (the class it names, its place)."""
+    """The `except` clause in whose body the frame is: (name of the exception class, place)."""
     for node in ast.walk(parse_source(frame.f_code.co_filename)):
         if isinstance(node, ast.ExceptHandler) and _spans(node.body, frame.f_lineno):
             named = "" if node.type is None else ast.unparse(node.type).rsplit(".", 1)[-1]
@@ -300,7 +279,7 @@ def _catches(kind: Any, names: set[str]) -> bool:
 
 
 def deciding_test(frame: FrameType) -> dict[str, Any] | None:
-    """The `if` around this line, and the values that it compares: {'text', 'line', 'values'}."""
+    """The `if` around this line and the values that it compares: {'text', 'line', 'values'}."""
     best: ast.If | None = None
     for node in ast.walk(parse_source(frame.f_code.co_filename)):
         if isinstance(node, ast.If) and _spans(node.body, frame.f_lineno):
@@ -325,17 +304,18 @@ def _value_of(node: Any, frame: FrameType) -> dict[str, Any]:
 
 
 def where_made(frame: FrameType | None, value: Any) -> Place | None:
-    """The line that last gave this object its name, before the line that is running now."""
+    """The last line before the current one that assigned this object to a name."""
     if frame is None or value is None:
         return None
-    names = {name for held in (frame.f_locals, frame.f_globals) for name, other in held.items() if other is value}
-    given = [line for line, name in _assignments(frame.f_code.co_filename) if name in names and line < frame.f_lineno]
-    return place(frame.f_code.co_filename, given[-1]) if given else None
+    scopes = (frame.f_locals, frame.f_globals)
+    names = {name for scope in scopes for name, other in scope.items() if other is value}
+    lines = [line for line, name in _assignments(frame.f_code.co_filename) if name in names and line < frame.f_lineno]
+    return place(frame.f_code.co_filename, lines[-1]) if lines else None
 
 
 @functools.lru_cache(maxsize=8)
 def _assignments(filename: str) -> list[tuple[int, str]]:
-    """(line, name) of every assignment in a file, in order; read once, since some programs call fit in each step."""
+    """(line, name) of every assignment in a file, in order; cached, because some programs call fit in each step."""
     found = [
         (node.lineno, part.id)
         for node in ast.walk(parse_source(filename))
@@ -355,11 +335,11 @@ def parse_source(filename: str) -> Any:
         return ast.Module(body=[], type_ignores=[])
 
 
-def scalars(values: Any, most: int = 24) -> dict[str, Any]:
-    """The plain numbers, words and truths of a mapping; arrays, tensors and objects stay where they are."""
+def scalars(values: Any, max_values: int = 24) -> dict[str, Any]:
+    """The numbers, strings and booleans of a mapping; arrays, tensors and other objects are left out."""
     found: dict[str, Any] = {}
     for name, value in list(values.items())[:200]:
-        if len(found) >= most:
+        if len(found) >= max_values:
             break
         plain = number(value) if not isinstance(value, (bool, str)) and value is not None else value
         if isinstance(plain, str):
@@ -370,7 +350,7 @@ def scalars(values: Any, most: int = 24) -> dict[str, Any]:
 
 
 def number(value: Any) -> float | int | None:
-    """A plain number out of Python's or NumPy's scalars; None for all else (a tensor would mean a device sync)."""
+    """A Python number from a Python or NumPy scalar; None for anything else (reading a tensor could sync a device)."""
     if isinstance(value, (bool, int, float)):
         return value
     if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():

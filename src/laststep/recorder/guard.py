@@ -1,4 +1,4 @@
-"""The one place where our own errors stop."""
+"""The one place where errors of our own code are caught."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
-MOST_FAILURES = 3
+MAX_FAILURES = 3
 
 
 class Unsupported(Exception):
-    """This version of a library has not the door that a probe knows: a word, not a failure."""
+    """This version of a library lacks what a probe hooks into; recorded as "unsupported", not as an error."""
 
 
 _failures: dict[str, int] = {}
-_on_failure: list[Callable[[str, Exception, bool], None]] = []
-# What was swallowed, for tests: a fixture raises it again.
+_failure_listeners: list[Callable[[str, Exception, bool], None]] = []
+# The errors that were caught, for tests: a fixture raises them again.
 swallowed: list[Exception] = []
 
 
 def guard(probe: str, action: Callable[..., Result], *args: Any, **kwargs: Any) -> Result | None:
-    """Run our own code; an error of ours is noted and goes no further. KeyboardInterrupt and SystemExit pass."""
-    if _failures.get(probe, 0) >= MOST_FAILURES:
+    """Run our own code; an error in it is recorded and stops here. KeyboardInterrupt and SystemExit pass through."""
+    if _failures.get(probe, 0) >= MAX_FAILURES:
         return None
     try:
         return action(*args, **kwargs)
@@ -32,7 +32,7 @@ def guard(probe: str, action: Callable[..., Result], *args: Any, **kwargs: Any) 
 
 
 def attempt(action: Callable[..., Result], *args: Any) -> tuple[Result | None, str]:
-    """(result, "") or (None, what went wrong): for parts of a description that may be missing."""
+    """(result, "") or (None, the error as text): for optional parts of a description."""
     try:
         return action(*args), ""
     except Exception as error:
@@ -43,19 +43,19 @@ def _note(probe: str, error: Exception) -> None:
     count = _failures[probe] = _failures.get(probe, 0) + 1
     if len(swallowed) < 10:
         swallowed.append(error)
-    for tell in list(_on_failure):
+    for listener in list(_failure_listeners):
         try:
-            tell(probe, error, count >= MOST_FAILURES)
+            listener(probe, error, count >= MAX_FAILURES)
         except Exception:
             continue
 
 
-def on_failure(tell: Callable[[str, Exception, bool], None]) -> None:
-    """Be told of each failure: (probe, error, whether the probe is given up now)."""
-    _on_failure.append(tell)
+def on_failure(listener: Callable[[str, Exception, bool], None]) -> None:
+    """Call listener(probe, error, whether the probe is removed now) after each failure."""
+    _failure_listeners.append(listener)
 
 
 def reset() -> None:
     _failures.clear()
-    _on_failure.clear()
+    _failure_listeners.clear()
     swallowed.clear()

@@ -1,4 +1,4 @@
-"""A thread that beats once a second: it tells the supervisor what only the inside knows, and hears what it asks."""
+"""A thread that beats once a second: it writes what only the process knows and reads the supervisor's requests."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from laststep.recorder import state
 from laststep.recorder.guard import guard
 
 PROBE = "heartbeat"
-TASKS = "/proc/self/task"
-MOST_LOOKS = 50
-FORK_WAIT = 0.05
-EVERY = 1.0
-LEAVE = 1.0  # seconds to wait for a last beat; inside TensorFlow at the interpreter's end it could take all down
+TASKS_FOLDER = "/proc/self/task"
+MAX_THREAD_CHECKS = 50
+FORK_WAIT_SECONDS = 0.05
+BEAT_SECONDS = 1.0
+# At exit, wait for the last beat: a thread inside TensorFlow while the interpreter ends could crash the process.
+EXIT_WAIT_SECONDS = 1.0
 
 
 class Heartbeat:
-    """Beats while the interpreter lets any thread run. What it does costs well under a millisecond."""
+    """Beats as long as the interpreter runs any thread. A beat costs well under a millisecond."""
 
     def __init__(self, recorder: state.Recorder) -> None:
         self._recorder = recorder
@@ -31,51 +32,51 @@ class Heartbeat:
     def start(self) -> None:
         self._begin()
         atexit.register(self.stop)
-        if sys.version_info >= (3, 12):  # it warns of a fork while there is more than one thread
+        if sys.version_info >= (3, 12):  # 3.12 and later warn about a fork if there is more than one thread
             os.register_at_fork(before=self._pause)
 
     def _begin(self) -> None:
-        self._stop = _thread.allocate_lock()  # let go of to end
+        self._stop = _thread.allocate_lock()  # released to end the thread
         self._running = _thread.allocate_lock()
         self._stop.acquire()
         self._running.acquire()
-        # Not a threading.Thread: programs count those, and wait for all of them to end.
+        # Not a threading.Thread: programs count those and wait for all of them.
         _thread.start_new_thread(self._run, (self._stop, self._running))
 
-    def stop(self, wait: float = LEAVE) -> None:
+    def stop(self, timeout: float = EXIT_WAIT_SECONDS) -> None:
         if state.current is not self._recorder:  # a forked child, which has no such thread
             return
         if self._stop.locked():
             self._stop.release()
-        self._running.acquire(timeout=wait)
+        self._running.acquire(timeout=timeout)
 
     def _pause(self) -> None:
-        """Before a fork of the program's own. Until the next step there is no beat, and none is missed."""
+        """Before a fork by the program. There are no beats until the next step; the supervisor expects none."""
         if state.current is self._recorder and not self._is_paused:
-            guard(PROBE, self._leave_the_program_alone)
+            guard(PROBE, self._end_thread_before_fork)
 
-    def _leave_the_program_alone(self) -> None:
-        if len(os.listdir(TASKS)) != 2:  # with threads of its own it is warned without us, too
+    def _end_thread_before_fork(self) -> None:
+        if len(os.listdir(TASKS_FOLDER)) != 2:  # if the program has other threads, Python warns anyway
             return
         self._is_paused = True
         self._recorder.at_step_end = [*self._recorder.at_step_end, self._resume]
-        self.stop(FORK_WAIT)
+        self.stop(FORK_WAIT_SECONDS)
         if self._recorder.steps is not None:
             self._recorder.steps.beat(Beat(0, 0.0, 0, 0, 0.0, 0.0))
-        for _ in range(MOST_LOOKS):  # the thread is gone for the kernel a moment later than for us
-            if len(os.listdir(TASKS)) < 2:
+        for _ in range(MAX_THREAD_CHECKS):  # for the kernel the thread ends slightly later than for us
+            if len(os.listdir(TASKS_FOLDER)) < 2:
                 return
             time.sleep(0.0001)
 
     def _resume(self, number: int, seconds: float, now: float) -> None:
-        """Not right after the fork: Python 3.13 counts the threads once more when its hooks have run."""
-        self._recorder.at_step_end = [tell for tell in self._recorder.at_step_end if tell != self._resume]
+        """At the next step, not right after the fork: Python 3.13 counts the threads again after its fork hooks."""
+        self._recorder.at_step_end = [listener for listener in self._recorder.at_step_end if listener != self._resume]
         self._is_paused = False
         guard(PROBE, self._begin)
 
     def _run(self, stop: _thread.LockType, running: _thread.LockType) -> None:
         try:
-            while not stop.acquire(timeout=EVERY):
+            while not stop.acquire(timeout=BEAT_SECONDS):
                 if state.current is not self._recorder or sys.is_finalizing():
                     return
                 for action in list(self._recorder.at_beat):

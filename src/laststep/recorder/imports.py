@@ -1,4 +1,4 @@
-"""Run a probe when the host imports its library, never before and never instead."""
+"""Call a probe's hook when the host imports a library; never import the library ourselves."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from typing import Any
 from laststep.recorder.guard import Unsupported, guard
 from laststep.recorder.patch import forget_frame
 
-Ready = Callable[[ModuleType], None]
+Hook = Callable[[ModuleType], None]
 
 
 class Finder:
-    """Finds nothing itself: lets the other finders find, and is told when the module is ready."""
+    """A meta path finder that delegates to the others and is notified when a module has been loaded."""
 
     def __init__(self) -> None:
-        self._wanted: dict[str, list[tuple[str, Ready]]] = {}
+        self._hooks: dict[str, list[tuple[str, Hook]]] = {}
 
-    def want(self, probe: str, name: str, ready: Ready) -> None:
+    def add(self, probe: str, name: str, hook: Hook) -> None:
         module = sys.modules.get(name)
         if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
-            guard(probe, _tell, ready, module)
+            guard(probe, _call, hook, module)
             return
-        self._wanted.setdefault(name, []).append((probe, ready))
+        self._hooks.setdefault(name, []).append((probe, hook))
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        waiting = self._wanted.pop(name, None)
-        if waiting is None:
+        hooks = self._hooks.pop(name, None)
+        if hooks is None:
             return None
-        spec = self._find_elsewhere(name, path, target)
+        spec = self._find_with_others(name, path, target)
         if spec is None or spec.loader is None or not hasattr(spec.loader, "exec_module"):
             return spec
-        guard("imports", self._tell_when_loaded, spec.loader, waiting)
+        guard("imports", self._call_when_loaded, spec.loader, hooks)
         return spec
 
-    def _find_elsewhere(self, name: str, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:
+    def _find_with_others(self, name: str, path: Sequence[str] | None, target: ModuleType | None) -> ModuleSpec | None:
         for finder in list(sys.meta_path):
             if finder is self or not hasattr(finder, "find_spec"):
                 continue
@@ -48,7 +48,7 @@ class Finder:
                 return spec
         return None
 
-    def _tell_when_loaded(self, loader: Any, waiting: list[tuple[str, Ready]]) -> None:
+    def _call_when_loaded(self, loader: Any, hooks: list[tuple[str, Hook]]) -> None:
         original = loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
@@ -58,17 +58,17 @@ class Finder:
                 forget_frame(error)
                 raise
             finally:
-                # On the one loader object of this one module, and gone as soon as it has been used.
+                # Set on the loader object of this one module, and removed after its first use.
                 vars(loader).pop("exec_module", None)
-            for probe, ready in waiting:
-                guard(probe, _tell, ready, module)
+            for probe, hook in hooks:
+                guard(probe, _call, hook, module)
 
         loader.exec_module = exec_module
 
 
-def _tell(ready: Ready, module: ModuleType) -> None:
+def _call(hook: Hook, module: ModuleType) -> None:
     try:
-        ready(module)
+        hook(module)
     except AttributeError as error:
         raise Unsupported(f"this version of {module.__name__.split('.')[0]} is not known: {error}") from error
 
@@ -76,11 +76,11 @@ def _tell(ready: Ready, module: ModuleType) -> None:
 finder = Finder()
 
 
-def when_imported(probe: str, name: str, ready: Ready) -> None:
-    """Call ready(module) once the host has imported it (at once if it already has)."""
+def when_imported(probe: str, name: str, hook: Hook) -> None:
+    """Call hook(module) once the host has imported the module; immediately if it already has."""
     if finder not in sys.meta_path:
         sys.meta_path.insert(0, finder)
-    finder.want(probe, name, ready)
+    finder.add(probe, name, hook)
 
 
 def remove() -> None:

@@ -1,4 +1,4 @@
-"""laststep as a library: start(), step() and why() inside a notebook or a script."""
+"""laststep as a library: start() and step() inside a notebook or a script."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ from laststep.recorder.probes import exceptions
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from laststep.analysis.finding import Diagnosis
-
 
 def start_here(directory: str | None) -> str:
-    """Record this process, and let a second one watch it from outside."""
+    """Record this process, and start a second one that watches it from outside."""
     from laststep.record.folder import create_run
     from laststep.recorder.start import start
     from laststep.settings import read_settings
@@ -36,7 +34,7 @@ def start_here(directory: str | None) -> str:
 
 
 def _watch_cells() -> None:
-    """In a notebook an exception ends the cell, not the program: IPython tells us after each cell."""
+    """In a notebook an exception ends the cell, not the program: IPython reports it after each cell."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if shell is not None:
         shell.events.register("post_run_cell", lambda result: guard("library", _cell_ended, result))
@@ -53,7 +51,7 @@ def _spawn_watcher(folder: Path) -> None:
 
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
     code = f"import sys; sys.path.insert(0, {package!r}); from laststep.supervisor.beside import main; main()"
-    # Through a shell that ends at once: os.wait() in the program must not find a child that it did not start.
+    # Through a shell that exits at once: os.wait() in the program must not find a child that it did not start.
     command = ["/bin/sh", "-c", '"$@" &', "sh", sys.executable, "-c", code, str(folder), str(os.getpid())]
     try:
         subprocess.Popen(
@@ -69,26 +67,14 @@ def _spawn_watcher(folder: Path) -> None:
 
 
 def step_done(loss: float | None) -> None:
-    """Outside a recorded process this does nothing: a script keeps its calls when it runs bare."""
+    """Does nothing if this process is not recorded: a script may keep its calls."""
     if state.current is not None:
         guard("library", _step, state.current, loss)
 
 
 def _step(recorder: state.Recorder, loss: float | None) -> None:
     if recorder.count == 0:
-        frame = sys._getframe(3)  # this · the guard · step_done
+        frame = sys._getframe(3)  # this function, the guard, step_done
         recorder.event("loop", where=users_place(frame), function=None, stack=users_stack(frame))
     number, _ = attempt(float, math.nan if loss is None else loss)
     recorder.hand_step(math.nan if number is None else number)
-
-
-def diagnose_here(run: str | None) -> Diagnosis:
-    from pathlib import Path
-
-    from laststep.record.folder import find_run
-    from laststep.rules.diagnose import read_diagnosis
-    from laststep.settings import read_settings
-
-    if run is None and state.current is not None:
-        return read_diagnosis(Path(state.current.folder))
-    return read_diagnosis(find_run(run, read_settings().dir))

@@ -1,4 +1,4 @@
-"""Which checkpoint, saved model or backup a library was reading when an error came out of it."""
+"""Which checkpoint, saved model or backup a library was reading when it raised an error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 LIBRARIES = frozenset({"keras", "tf_keras", "tensorflow"})
-# What reads one, and its argument that names it.
+# Functions that read a file, and the argument that names it.
 READERS = {
     **{"load_weights": "filepath", "load_model": "filepath", "load": "export_dir"},
     **{"restore": "save_path", "read": "save_path", "NewCheckpointReader": "filepattern"},
@@ -16,7 +16,7 @@ READERS = {
 
 
 def file_being_loaded(traceback: TracebackType | None) -> dict[str, str] | None:
-    """The path as the outermost reader was given it; of a backup, its folder and the file in it."""
+    """The path as it was given to the outermost reader; for a backup, its folder and the file in it."""
     backup, paths = "", []
     while traceback is not None:
         frame, traceback = traceback.tb_frame, traceback.tb_next
@@ -33,15 +33,15 @@ def file_being_loaded(traceback: TracebackType | None) -> dict[str, str] | None:
 
 
 def _path_in(frame: FrameType) -> str:
-    held, name = frame.f_locals, frame.f_code.co_name
-    if name == "error_handler":  # Keras cuts the reader's own frame out of the traceback, and this one wraps it
-        return _argument(held, getattr(held.get("fn"), "__name__", ""))
-    return _text(held.get(READERS.get(name, "")))
+    variables, name = frame.f_locals, frame.f_code.co_name
+    if name == "error_handler":  # Keras removes the reader's frame from the traceback; this frame wraps it
+        return _argument(variables, getattr(variables.get("fn"), "__name__", ""))
+    return _text(variables.get(READERS.get(name, "")))
 
 
-def _argument(held: Mapping[str, Any], name: str) -> str:
-    given, named = list(held.get("args") or ()), held.get("kwargs") or {}
-    return _text(named.get(READERS[name], next(iter(given[1:]), ""))) if name in READERS else ""
+def _argument(variables: Mapping[str, Any], name: str) -> str:
+    positional, named = list(variables.get("args") or ()), variables.get("kwargs") or {}
+    return _text(named.get(READERS[name], next(iter(positional[1:]), ""))) if name in READERS else ""
 
 
 def _text(path: Any) -> str:

@@ -1,4 +1,4 @@
-"""Replace an attribute; put back exactly that."""
+"""Replace an attribute, and restore exactly what was there."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import Any
 from laststep.recorder.guard import guard
 
 _MISSING = object()
-# (probe, owner, name, what stood in the owner itself, what we put there), oldest first
+# (probe, owner, name, the owner's own attribute before or _MISSING, our replacement), oldest first
 _patches: list[tuple[str, Any, str, Any, Any]] = []
-_observers: dict[int, list[tuple[str, Callable[..., None]]]] = {}  # by the id of the wrapper, which _patches keeps
+# By the id of the wrapper, which _patches keeps alive.
+_observers: dict[int, list[tuple[str, Callable[..., None]]]] = {}
 
 
 def replace(probe: str, owner: Any, name: str, new: Any) -> None:
-    """Set owner.name, remembering the exact object that stood there (or that there was none)."""
+    """Set owner.name and remember the exact object that was there (or that there was none)."""
     if any(patched is owner and patched_name == name for _, patched, patched_name, _, _ in _patches):
         return
     before = vars(owner).get(name, _MISSING)
@@ -25,7 +26,7 @@ def replace(probe: str, owner: Any, name: str, new: Any) -> None:
 
 
 def restore(probe: str | None = None) -> None:
-    """Put back, newest first, and only where what stands there is still ours and nobody else looks through it."""
+    """Restore, newest first, but only if our object is still there and no other probe observes through it."""
     for entry in reversed(list(_patches)):
         owner_probe, owner, name, before, new = entry
         observers = _observers.get(id(new), [])
@@ -43,16 +44,16 @@ def restore(probe: str | None = None) -> None:
 
 
 def after(
-    probe: str, owner: Any, name: str, observe: Callable[..., None], quick: Callable[..., bool] | None = None
+    probe: str, owner: Any, name: str, observe: Callable[..., None], is_relevant: Callable[..., bool] | None = None
 ) -> None:
-    """Let observe(result, *args, **kwargs) see each call of owner.name once it has returned; several probes may.
+    """Call observe(result, *args, **kwargs) after each call of owner.name has returned; several probes may do so.
 
-    `quick` is asked first, without the guard: it must be so plain that it can't fail, for what is called in each step.
+    `is_relevant` is called first, outside the guard, for functions that are called in each step: it must not fail.
     """
     original = getattr(owner, name)
     others = _observers.get(id(original)) if _is_ours(owner, name, original) else None
     if others is not None:
-        if all(who != probe for who, _ in others):
+        if all(observing_probe != probe for observing_probe, _ in others):
             others.append((probe, observe))
         return
     observers = [(probe, observe)]
@@ -64,9 +65,9 @@ def after(
         except BaseException as error:
             forget_frame(error)
             raise
-        if quick is None or quick(*args, **kwargs):
-            for who, look in observers:
-                guard(who, look, result, *args, **kwargs)
+        if is_relevant is None or is_relevant(*args, **kwargs):
+            for observing_probe, observer in observers:
+                guard(observing_probe, observer, result, *args, **kwargs)
         return result
 
     _observers[id(wrapper)] = observers
@@ -74,11 +75,11 @@ def after(
 
 
 def _is_ours(owner: Any, name: str, wrapper: Any) -> bool:
-    return any(patched is owner and at == name and new is wrapper for _, patched, at, _, new in _patches)
+    return any(patched is owner and other == name and new is wrapper for _, patched, other, _, new in _patches)
 
 
 def after_new(probe: str, owner: Any, observe: Callable[[Any], None]) -> None:
-    """Let observe(instance) see each new instance, before its __init__: that one libraries read the signature of."""
+    """Call observe(instance) for each new instance, before __init__: libraries inspect the signature of __init__."""
     original = owner.__new__
     if "__new__" not in vars(owner):
         raise TypeError("a class without a __new__ of its own never forgets that it was given one")
@@ -97,7 +98,7 @@ def after_new(probe: str, owner: Any, observe: Callable[[Any], None]) -> None:
 
 
 def before(probe: str, owner: Any, name: str, observe: Callable[..., None]) -> None:
-    """Let observe(*args, **kwargs) see each call of owner.name before it happens."""
+    """Call observe(*args, **kwargs) before each call of owner.name."""
     original = getattr(owner, name)
 
     @functools.wraps(original)
@@ -111,12 +112,12 @@ def before(probe: str, owner: Any, name: str, observe: Callable[..., None]) -> N
 
     replace(probe, owner, name, wrapper)
     home = sys.modules.get(getattr(original, "__module__", None) or "")
-    if home is not None and vars(home).get(name) is original:  # os.kill is posix.kill: pickle looks for it there
+    if home is not None and vars(home).get(name) is original:  # os.kill is posix.kill, and pickle looks it up there
         replace(probe, home, name, wrapper)
 
 
 def around(probe: str, owner: Any, name: str, enter: Callable[[], None], leave: Callable[[], None]) -> None:
-    """Let enter() and leave() bracket each call of owner.name, however it ends."""
+    """Call enter() before and leave() after each call of owner.name, however it ends."""
     original = getattr(owner, name)
 
     @functools.wraps(original)
@@ -134,6 +135,6 @@ def around(probe: str, owner: Any, name: str, enter: Callable[[], None], leave: 
 
 
 def forget_frame(error: BaseException) -> None:
-    """Take our own frame off the traceback (a bare `raise` adds none; on 3.10 it stays, one line long)."""
+    """Remove our own frame from the traceback. A bare `raise` adds none; on Python 3.10 one line of it remains."""
     if error.__traceback__ is not None:
         error.__traceback__ = error.__traceback__.tb_next

@@ -1,4 +1,4 @@
-"""How TensorFlow runs at this moment: eagerly or tracing, alone or under a strategy."""
+"""How TensorFlow runs at the moment: eagerly or tracing, with one replica or under a strategy."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from types import FrameType
 
 from laststep.recorder.frames import Place, is_users, place, users_place
 
-# Under these the variables that a step reads are where the step runs.
-LOCAL = ("_DefaultDistributionStrategy", "OneDeviceStrategy", "MirroredStrategy")
+# With these, the variables that a step reads are on the device where the step runs.
+LOCAL_STRATEGIES = ("_DefaultDistributionStrategy", "OneDeviceStrategy", "MirroredStrategy")
 
 
 def is_eager() -> bool:
@@ -17,16 +17,16 @@ def is_eager() -> bool:
 
 
 def line_now(frame: FrameType | None) -> Place | None:
-    """The user's own line that is run, or traced: where AutoGraph rewrote a function, TensorFlow knows its lines."""
+    """The user's line that is executed or traced; for a function that AutoGraph rewrote, TensorFlow knows the lines."""
     stack = sys.modules.get("tensorflow.python.util.tf_stack")
     if stack is not None and not is_eager():
-        for seen in reversed(stack.extract_stack()):
-            if is_users(seen.filename):
-                return place(seen.filename, seen.lineno)
+        for recorded in reversed(stack.extract_stack()):
+            if is_users(recorded.filename):
+                return place(recorded.filename, recorded.lineno)
     return users_place(frame)
 
 
 def trains_alone() -> bool:
-    """One replica, in this process: elsewhere a variable of ours could not be reached, or would count several times."""
+    """One replica, in this process: otherwise a variable of ours could be out of reach, or be counted several times."""
     strategy = sys.modules["tensorflow"].distribute.get_strategy()
-    return type(strategy).__name__ in LOCAL and strategy.num_replicas_in_sync == 1
+    return type(strategy).__name__ in LOCAL_STRATEGIES and strategy.num_replicas_in_sync == 1

@@ -1,14 +1,14 @@
 """Start the recorder in the launched program, then hand over to the user's own sitecustomize."""
 
-# This file is read by whatever Python the user starts, old ones too: plain syntax only.
+# Any Python that the user starts reads this file, old versions too: simple syntax only.
 import os
 import sys
 
 
 def _laststep_start(here):
     folder = os.environ.pop("LASTSTEP_RECORD", None)
-    asked = os.environ.pop("LASTSTEP_ASKED", "")
-    # The program and its children see the environment and the path that they would have had without us.
+    options = os.environ.pop("LASTSTEP_ASKED", "")
+    # The program and its children see the environment and sys.path that they would have had without us.
     before = os.environ.pop("LASTSTEP_PYTHONPATH", None)
     if before is not None:
         os.environ["PYTHONPATH"] = before
@@ -19,21 +19,21 @@ def _laststep_start(here):
         return
     loaded, entries = set(sys.modules), list(sys.path)
     home = os.path.dirname(os.__file__)
-    # While we load, a file of the program's own is not taken for a module of the standard library.
+    # While we load, a file of the program must not be imported in place of a standard module.
     sys.path[:] = [entry for entry in entries if entry == home or os.path.basename(entry) == "lib-dynload"] or entries
     try:
-        _laststep_load(folder, here, before, asked)
+        _laststep_load(folder, here, before, options)
     finally:
         sys.path[:] = entries
-    from laststep.recorder.shadows import uncover
+    from laststep.recorder.shadows import forget_shadowed_modules
 
-    uncover(loaded, entries)
+    forget_shadowed_modules(loaded, entries)
 
 
-def _laststep_load(folder, here, before, asked):
+def _laststep_load(folder, here, before, options):
     package = os.path.dirname(here)
     if "laststep" not in sys.modules:
-        # By its place, not by its name: laststep may live in another environment than the program.
+        # By path, not by name: laststep may be installed in another environment than the program's.
         from importlib.machinery import ModuleSpec, SourceFileLoader
 
         path = os.path.join(package, "__init__.py")
@@ -47,22 +47,22 @@ def _laststep_load(folder, here, before, asked):
         loader.exec_module(module)
     from laststep.recorder.start import start
 
-    start(folder, restore=(here, before), asked=asked)
-    from laststep.recorder import shadows  # noqa: F401 - while it is found
+    start(folder, restore=(here, before), options=options)
+    from laststep.recorder import shadows  # noqa: F401 - loaded while it can be found
 
 
 try:
     _laststep_start(os.path.dirname(os.path.abspath(__file__)))
-except Exception:  # fail open: training runs bare, the supervisor notes that nobody reported from inside
+except Exception:  # fail open: training runs without us, and the supervisor notes that nothing was recorded from inside
     pass
 
 sys.modules.pop("sitecustomize", None)
 try:
-    import sitecustomize  # noqa: F401 - the one that the user would have had
+    import sitecustomize  # noqa: F401 - the user's own
 except ImportError as _error:
     if getattr(_error, "name", None) != "sitecustomize":
         raise
-    # site.py looks for nothing in it, but an import that succeeds must leave a module behind.
+    # site.py uses nothing of it, but a successful import must leave a module behind.
     sys.modules["sitecustomize"] = type(sys)("sitecustomize")
 finally:
     for _name in ("_laststep_start", "_laststep_load"):

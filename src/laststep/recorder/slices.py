@@ -1,36 +1,36 @@
-"""Long work on a thread of ours, cut into slices: after each the interpreter lock is given away for a while."""
+"""Long work in a thread of ours, in short slices: after each, the interpreter lock is released for a while."""
 
 from __future__ import annotations
 
 import time
 
-WORK, REST = 0.002, 0.004  # seconds: the program waits for the lock no longer than it takes a slice to end
-_rests = True
+SLICE_SECONDS, PAUSE_SECONDS = 0.002, 0.004  # the program waits for the lock for one slice at most
+_pauses = True
 
 
-def rest_no_more() -> None:
-    """At the interpreter's end nobody waits for the lock, but for the work to be done."""
-    global _rests
-    _rests = False
+def stop_pausing() -> None:
+    """When the interpreter ends: nobody waits for the lock any more, only for the work to be done."""
+    global _pauses
+    _pauses = False
 
 
 class Slices:
-    """Ask it often. It sleeps when a slice is over, and says when all that may be spent is spent."""
+    """Call go_on() often: it sleeps at the end of a slice and returns False once the time is used up."""
 
-    def __init__(self, most: float, longest: float) -> None:
-        self._deadline = time.monotonic() + longest  # on a busy machine a little work may take long
-        self._left = most  # seconds of work, without the sleeps
+    def __init__(self, max_work_seconds: float, max_seconds: float) -> None:
+        self._deadline = time.monotonic() + max_seconds  # on a busy machine little work may take long
+        self._left = max_work_seconds  # of work, without the pauses
         self._began = time.perf_counter()
 
     def go_on(self) -> bool:
-        """Whether there is time left; gives the lock away first where the slice is over."""
+        """Whether there is time left; at the end of a slice it releases the lock first."""
         worked = time.perf_counter() - self._began
-        if worked < WORK:
+        if worked < SLICE_SECONDS:
             return True
         self._left -= worked
         if self._left <= 0.0 or time.monotonic() > self._deadline:
             return False
-        if _rests:
-            time.sleep(REST)
+        if _pauses:
+            time.sleep(PAUSE_SECONDS)
         self._began = time.perf_counter()
         return True

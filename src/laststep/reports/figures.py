@@ -1,4 +1,4 @@
-"""Run → View: the few figures that tell how a run does now, or how it did at its end."""
+"""Run → View: the figures that show how a run is doing now, or how it was doing at its end."""
 
 from __future__ import annotations
 
@@ -6,26 +6,30 @@ import itertools
 import math
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from laststep import text as words
 from laststep.analysis.finding import Diagnosis
+from laststep.analysis.forecast import forecast_sentence
+from laststep.record.events.process import Exiting, Raised, RecorderStart
+from laststep.record.events.stacks import Stall
+from laststep.record.events.supervisor import Blind, Forecast, Limits, MovingAgain
 from laststep.record.follow import Live
 from laststep.record.run import Fit, Run
-from laststep.record.steps import Now, Step
+from laststep.record.sample import GpuState, LastBeat, Sample
+from laststep.record.steps import Beat, Now, Step
 from laststep.reports.terminal import what_happened
 from laststep.rules.rule import all_rules
+from laststep.text import format_duration, format_place, format_value
 
-RECENT = 512  # steps that tell what is usual
-LATEST = 5  # steps that tell what is now
-MOST_POINTS = 2000
-WAIT_SECONDS = 20.0
-GROWTH_SECONDS = 300.0
-LONG_WAIT = 2.0  # seconds of waiting for data that are worth a word
-OLD = 15.0  # seconds after which a measurement is not what is now
-QUIET = 10.0  # seconds without a sign of life that are
+RECENT_STEPS = 512  # over which the median step time is taken
+LATEST_STEPS = 5  # over which the step time of now is taken
+MAX_CURVE_POINTS = 2000
+WAIT_WINDOW_SECONDS = 20.0
+GROWTH_WINDOW_SECONDS = 300.0
+MIN_WAIT_SECONDS = 2.0  # a shorter wait for data is not shown
+STALE_SECONDS = 15.0  # an older measurement is not shown as the present
+QUIET_SECONDS = 10.0  # without a sign of life, after which that is shown
 PHASES = {
     "step": "training",
     "between": "between two parts of training",
@@ -34,15 +38,15 @@ PHASES = {
     "start": "fit is starting",
     "evaluate": "in evaluate",
     "predict": "in predict",
-    "trace": "TensorFlow traces a function",
+    "trace": "TensorFlow is tracing a function",
     "save": "saving the model",
-    "exit": "leaving",
+    "exit": "exiting",
 }
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU as last measured."""
+    """One GPU, as measured last."""
 
     number: int
     busy: float | None = None
@@ -52,8 +56,8 @@ class Gpu:
 
 
 @dataclass(frozen=True)
-class Told:
-    """A finding in short."""
+class ShortFinding:
+    """A finding without its evidence and remedies."""
 
     rule: str
     confidence: str
@@ -63,7 +67,7 @@ class Told:
 
 @dataclass(frozen=True)
 class View:
-    """None stands for what is not known."""
+    """None: not known."""
 
     id: str
     command: str = ""
@@ -84,7 +88,7 @@ class View:
     left_at_least: bool = False
     phase: str = ""
     step_now: float | None = None
-    step_usual: float | None = None
+    step_median: float | None = None
     step_curve: tuple[float, ...] = ()
     wait_share: float | None = None
     wait_seconds: float = 0.0
@@ -104,19 +108,19 @@ class View:
     cpu: float | None = None
     cores: float | None = None
     gpus: tuple[Gpu, ...] = ()
-    findings: tuple[Told, ...] = ()
+    findings: tuple[ShortFinding, ...] = ()
     end: str = ""
 
 
 def view_of(diagnosis: Diagnosis, live: Live, at: float) -> View:
-    """The figures at this moment; `live` is newer than the run where both say something."""
+    """The figures at this moment. Where both `live` and the run have a value, that of `live` is newer."""
     run = diagnosis.run
     if not run.alive:
         live, at = Live(), _last_time(run)
-    began = run.fits[-1] if run.fits else None
-    steps = _steps_of(run, began, live)
+    fit = run.fits[-1] if run.fits else None
+    steps = _steps_of(run, fit, live)
     moved = _moved(run, live)
-    return View(
+    view = View(
         id=run.id,
         command=_short(run.command),
         outcome=diagnosis.outcome,
@@ -128,40 +132,44 @@ def view_of(diagnosis: Diagnosis, live: Live, at: float) -> View:
         phase=_phase(run, live, moved, at),
         findings=_findings(diagnosis),
         end="" if run.alive else what_happened(diagnosis),
-        **_progress(run, began, steps, at, at - moved > QUIET),
-        **_step_times(steps),
-        **_waits(run, live, at),
-        **_losses(began, steps),
-        **_memory(run, at),
-        **_machine(run, at),
+        step=_last_number(run, steps),
     )
+    if fit is not None:
+        view = _with_progress(view, run, fit, steps, quiet=at - moved > QUIET_SECONDS)
+    view = _with_losses(_with_step_times(view, steps), fit, steps)
+    view = _with_waits(view, run, live)
+    return _with_machine(_with_memory(view, run), run)
 
 
-def number(value: Any) -> float | None:
-    """A finite number, None for anything else: the record may be a stranger's."""
-    plain = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return float(value) if plain and -1e300 < value < 1e300 else None
+def finite(value: float | None) -> float | None:
+    """None unless it is a finite number: the record may be damaged, or come from somebody else."""
+    return float(value) if value is not None and -1e300 < value < 1e300 else None
 
 
 def _last_time(run: Run) -> float:
-    return max([run.events[-1].time, *(float(sample["t"]) for sample in run.samples[-1:])])
+    times: list[float] = [run.events[-1].time, *(sample.time for sample in run.samples[-1:])]
+    return max(times)
 
 
 def _short(command: Sequence[str]) -> str:
-    """The program by its last name: which Python it was is rarely the question."""
+    """The command without the path of the interpreter."""
     return " ".join([Path(command[0]).name, *command[1:]]) if command else ""
 
 
 def _steps_of(run: Run, fit: Fit | None, live: Live) -> list[Step]:
     """The newest steps of the last fit, or of the loop where there is no fit."""
-    steps = list(run.steps[-RECENT * 128 :])
+    steps = list(run.steps[-RECENT_STEPS * 128 :])
     if live.step is not None and (not steps or live.step.number > steps[-1].number):
         steps.append(live.step)
     return [step for step in steps if step.fit == (fit.id & 0xFFFF if fit else 0)]
 
 
+def _last_number(run: Run, steps: Sequence[Step]) -> int | None:
+    return max((step.number for step in (*run.steps[-1:], *steps[-1:])), default=None)
+
+
 def _moved(run: Run, live: Live) -> float:
-    """When the last sign of life came from inside, 0.0 where nothing is known."""
+    """The time of the last sign of life from inside; 0.0: not known."""
     times = [step.time for step in (run.steps[-1:] if live.step is None else [live.step])]
     mark = live.now or run.now
     times += [mark.time] if mark else []
@@ -169,98 +177,98 @@ def _moved(run: Run, live: Live) -> float:
 
 
 def _last_change(run: Run, live: Live) -> float:
-    """Since when steps and other signs of life are as many as now; 0.0 where they never were fewer."""
-    beats = (sample["inside"] for sample in reversed(run.samples) if isinstance(sample.get("inside"), dict))
-    told = itertools.chain([live.beat._asdict()] if live.beat is not None else [], beats)
+    """The time since which neither steps nor other signs of life have been counted; 0.0 if they never changed."""
+    before = (sample.inside for sample in reversed(run.samples) if sample.inside is not None)
+    beats: Iterable[Beat | LastBeat] = itertools.chain([live.beat] if live.beat is not None else [], before)
     now, since = None, 0.0
-    for beat in told:
-        counted = beat.get("step"), beat.get("pulse")
+    for beat in beats:
+        counted = beat.step, beat.pulse
         if now is not None and counted != now:
             return since
-        now, since = counted, number(beat.get("time")) or 0.0
+        now, since = counted, finite(beat.time) or 0.0
     return 0.0
 
 
 def _stuck(run: Run, moved: float, at: float) -> float | None:
-    """For how long, when the supervisor has said so and nothing has moved since."""
-    stall, again = run.last("stall"), run.last("moving-again")
+    """Seconds without progress, if the supervisor reported a stall and nothing has moved since."""
+    stall, again = run.last(Stall), run.last(MovingAgain)
     if not run.alive or stall is None or moved > stall.time or (again is not None and again.time >= stall.time):
         return None
     return max(0.0, at - (moved or stall.time))
 
 
 def _phase(run: Run, live: Live, moved: float, at: float) -> str:
-    error = next((event for event in run.all("exception") if event.get("left") == "program"), None)
-    leaving = run.last("exiting") or error
+    error = next((event for event in run.all(Raised) if event.left == "program"), None)
+    leaving = run.last(Exiting) or error
     if leaving is not None:
-        told = f"leaving after {str(error.get('type')).rpartition('.')[2]}" if error is not None else "leaving"
-        return told + (f" for {words.span(at - leaving.time)}" if at - leaving.time > 1 else "")
+        after = f"exiting after {error.type.rpartition('.')[2]}" if error is not None else "exiting"
+        return after + (f" for {format_duration(at - leaving.time)}" if at - leaving.time > 1 else "")
     now = live.now or run.now
     if now is None and (run.steps or live.step):
-        now = Now("step", 0, 0.0)  # a loop that tells its steps and nothing else
+        now = Now("step", 0, 0.0)  # a hand-written loop reports its steps and no phase
     if now is None:
-        blind = run.last("blind")
-        inside = "no training seen yet" if run.has("recorder") else "starting"
-        return f"laststep can't look inside: {blind.get('because')}" if blind is not None else inside
-    told = PHASES.get(now.phase, "the program's own code")
+        blind = run.last(Blind)
+        inside = "no training seen yet" if run.has(RecorderStart) else "starting"
+        return f"laststep can't record inside: {blind.because}" if blind is not None else inside
+    phase = PHASES.get(now.phase, "in the program's own code")
     if now.phase == "between" and all(fit.ended for fit in run.fits):
-        told = "after fit, in the program's own code"
-    return told + _since(now, live, moved, at)
+        phase = "after fit, in the program's own code"
+    return phase + _since(now, live, moved, at)
 
 
 def _since(now: Now, live: Live, moved: float, at: float) -> str:
-    """For how long, and what is unusual about it."""
+    """How long this phase has lasted, or what is unusual about it."""
     beat = live.beat
-    if beat is not None and at - beat.time > QUIET:
-        return f", no sign of life for {words.span(at - beat.time)}: stopped, or Python's lock is held"
-    if beat is not None and beat.waiting > LONG_WAIT:
-        return f", waiting for data for {words.span(beat.waiting + max(0.0, at - beat.time))}"
+    if beat is not None and at - beat.time > QUIET_SECONDS:
+        return f", no heartbeat for {format_duration(at - beat.time)}: suspended, or the GIL is held"
+    if beat is not None and beat.waiting > MIN_WAIT_SECONDS:
+        return f", waiting for data for {format_duration(beat.waiting + max(0.0, at - beat.time))}"
     if now.phase == "step":
-        return f", no step for {words.span(at - moved)}" if at - moved > QUIET else ""
-    return f" for {words.span(at - now.time)}" if at - now.time > 1 else ""
+        return f", no step for {format_duration(at - moved)}" if at - moved > QUIET_SECONDS else ""
+    return f" for {format_duration(at - now.time)}" if at - now.time > 1 else ""
 
 
-def _findings(diagnosis: Diagnosis) -> tuple[Told, ...]:
-    """Ranked; less those that the first one explains."""
+def _findings(diagnosis: Diagnosis) -> tuple[ShortFinding, ...]:
+    """Ranked, without those that the first one explains."""
     found = diagnosis.findings
     known = all_rules().get(found[0].rule) if found else None
     echoes = known.outranks if known else ()
     return tuple(
-        Told(one.rule, one.confidence.name, one.cause, words.place(one.where, diagnosis.run.cwd))
+        ShortFinding(one.rule, one.confidence.name, one.cause, format_place(one.where, diagnosis.run.cwd))
         for one in found
         if one.rule not in echoes
     )
 
 
-def _progress(run: Run, fit: Fit | None, steps: Sequence[Step], at: float, quiet: bool) -> dict[str, Any]:
-    last = steps[-1] if steps else None
-    told: dict[str, Any] = {"step": run.steps[-1].number if run.steps else None}
-    if last is not None:
-        told["step"] = max(last.number, told["step"] or 0)
-    if fit is None:
-        return told
-    asked = number(fit.began.get("steps")) or number(fit.epochs[-1].get("batches") if fit.epochs else None)
-    epoch = last.epoch if last is not None else fit.began.initial_epoch
-    batch = last.batch + 1 if last is not None else 0
-    told |= {"epoch": epoch + 1, "epochs": fit.asked, "batches": int(asked) if asked else None}
-    told["batch"] = min(batch, int(asked)) if asked else batch
-    if len(run.fits) > 1:
-        told["fit"] = f"fit {len(run.fits)}"
-    if fit.asked and asked:
-        of_all = (fit.asked - fit.began.initial_epoch) * asked
-        told["done"] = (
-            min(1.0, ((epoch - fit.began.initial_epoch) * asked + told["batch"]) / of_all) if of_all > 0 else None
-        )
-        goes_on = run.alive and fit.ended is None and not quiet
-        told["left"] = _left(fit, steps, asked, at) if goes_on else None
-        told["left_at_least"] = not fit.epochs  # what a validation takes is not known yet
-    return told
+def _with_progress(view: View, run: Run, fit: Fit, steps: Sequence[Step], quiet: bool) -> View:
+    asked = finite(fit.began.steps) or finite(fit.epochs[-1].batches if fit.epochs else None)
+    first = fit.began.initial_epoch
+    epoch = steps[-1].epoch if steps else first
+    batch = steps[-1].batch + 1 if steps else 0
+    view = replace(
+        view,
+        fit=f"fit {len(run.fits)}" if len(run.fits) > 1 else "",
+        epoch=epoch + 1,
+        epochs=fit.asked,
+        batch=min(batch, int(asked)) if asked else batch,
+        batches=int(asked) if asked else None,
+    )
+    if not fit.asked or not asked:
+        return view
+    done = (epoch - first) * asked + (view.batch or 0)
+    of_all = (fit.asked - first) * asked
+    goes_on = run.alive and fit.ended is None and not quiet
+    return replace(
+        view,
+        done=min(1.0, done / of_all) if of_all > 0 else None,
+        left=_left(fit, steps, asked, view.at) if goes_on else None,
+        left_at_least=not fit.epochs,  # the duration of a validation is not known yet
+    )
 
 
 def _left(fit: Fit, steps: Sequence[Step], asked: float, at: float) -> float | None:
-    """By the last epochs, validation and all; in the first one by the pace of its steps."""
-    took = [number(event.get("seconds")) for event in fit.epochs[-3:]]
-    known = [seconds for seconds in took if seconds is not None]
+    """Seconds left: from the duration of the last epochs with their validation; in the first one, of its steps."""
+    known = [seconds for event in fit.epochs[-3:] if (seconds := finite(event.seconds)) is not None]
     epochs = (fit.asked or 0) - fit.reached
     if known:
         began = fit.epochs[-1].time
@@ -273,7 +281,7 @@ def _left(fit: Fit, steps: Sequence[Step], asked: float, at: float) -> float | N
 
 
 def _pace(steps: Sequence[Step]) -> float | None:
-    """Seconds per batch, also where several batches are one call. The first steps hold the tracing."""
+    """Seconds per batch, also where one call runs several. The first steps are left out: they include tracing."""
     recent = [step for step in steps[-200:] if step.epoch == steps[-1].epoch]
     recent = recent[2:] if len(recent) > 4 else recent
     if len(recent) < 3 or recent[-1].number <= recent[0].number:
@@ -281,113 +289,109 @@ def _pace(steps: Sequence[Step]) -> float | None:
     return max(0.0, recent[-1].time - recent[0].time) / (recent[-1].number - recent[0].number)
 
 
-def _step_times(steps: Sequence[Step]) -> dict[str, Any]:
-    took = [step.duration for step in steps[-RECENT:] if number(step.duration) is not None]
+def _with_step_times(view: View, steps: Sequence[Step]) -> View:
+    took = tuple(step.duration for step in steps[-RECENT_STEPS:] if finite(step.duration) is not None)
     if len(took) < 3:
-        return {}
-    told = {"step_now": statistics.median(took[-LATEST:]), "step_usual": statistics.median(took)}
-    return told | {"step_curve": tuple(took)}
+        return view
+    return replace(
+        view, step_now=statistics.median(took[-LATEST_STEPS:]), step_median=statistics.median(took), step_curve=took
+    )
 
 
-def _waits(run: Run, live: Live, at: float) -> dict[str, Any]:
-    """The share of the last seconds that went into waiting for data; unknown where no wait was ever measured."""
-    points = [_point(sample.get("inside")) for sample in run.samples[-RECENT:]]
-    points += [(live.beat.time, live.beat.waited + live.beat.waiting)] if live.beat else []
+def _with_waits(view: View, run: Run, live: Live) -> View:
+    """The share of the last seconds spent waiting for data; not known if no wait was ever measured."""
+    points = [_point(sample.inside) for sample in run.samples[-RECENT_STEPS:]] + [_point(live.beat)]
     known = [point for point in points if point is not None]
-    recent = [point for point in known if point[0] >= at - WAIT_SECONDS]
+    recent = [point for point in known if point[0] >= view.at - WAIT_WINDOW_SECONDS]
     if len(recent) < 2 or recent[-1][1] <= 0 or recent[-1][0] - recent[0][0] < 3:
-        return {}
-    spaced = known[::5]
-    curve = [_share(*pair) for pair in itertools.pairwise(spaced) if pair[1][0] > pair[0][0]]
-    share, seconds = _share(recent[0], recent[-1]), recent[-1][0] - recent[0][0]
-    return {"wait_share": share, "wait_seconds": seconds, "wait_curve": tuple(curve)}
+        return view
+    curve = tuple(_share(*pair) for pair in itertools.pairwise(known[::5]) if pair[1][0] > pair[0][0])
+    seconds = recent[-1][0] - recent[0][0]
+    return replace(view, wait_share=_share(recent[0], recent[-1]), wait_seconds=seconds, wait_curve=curve)
 
 
 def _share(before: tuple[float, float], after: tuple[float, float]) -> float:
     return min(1.0, max(0.0, (after[1] - before[1]) / (after[0] - before[0])))
 
 
-def _point(inside: Any) -> tuple[float, float] | None:
-    """(when, seconds waited until then)"""
-    if not isinstance(inside, dict):
+def _point(beat: Beat | LastBeat | None) -> tuple[float, float] | None:
+    """(time, seconds waited until then)"""
+    if beat is None:
         return None
-    at, waited, waiting = (number(inside.get(name)) for name in ("time", "waited", "waiting"))
-    return None if at is None or waited is None else (at, waited + (waiting or 0.0))
+    at, waited = finite(beat.time), finite(beat.waited)
+    return None if at is None or waited is None else (at, waited + (finite(beat.waiting) or 0.0))
 
 
-def _losses(fit: Fit | None, steps: Sequence[Step]) -> dict[str, Any]:
-    told: dict[str, Any] = {}
+def _with_losses(view: View, fit: Fit | None, steps: Sequence[Step]) -> View:
     epochs = fit.epochs if fit else ()
-    metrics = epochs[-1].get("metrics") if epochs else None
-    if isinstance(metrics, dict):
-        told["metrics"] = tuple((str(name), words.value(value)) for name, value in metrics.items())
-        told["metrics_epoch"] = int(epochs[-1].get("epoch", 0)) + 1
-    known = [step for step in steps[:: max(1, len(steps) // MOST_POINTS)] if number(step.loss) is not None]
+    if epochs:
+        metrics = tuple((name, format_value(value)) for name, value in epochs[-1].metrics.items())
+        view = replace(view, metrics=metrics, metrics_epoch=epochs[-1].epoch + 1)
+    known = [step for step in steps[:: max(1, len(steps) // MAX_CURVE_POINTS)] if finite(step.loss) is not None]
     if not known:
-        by_epoch = [_table(event.get("metrics")).get("loss") for event in epochs]
-        curve = tuple(value for value in map(number, by_epoch) if value is not None)
-        return told | ({"loss": f"{words.value(curve[-1])} (epoch)", "loss_curve": curve} if curve else {})
-    last = next(step for step in reversed(steps) if number(step.loss) is not None)
-    told["loss_curve"] = tuple(step.loss for step in known)
-    told["loss"] = words.value(last.loss)
+        curve = tuple(loss for event in epochs if (loss := finite(event.metrics.get("loss"))) is not None)
+        return replace(view, loss=f"{format_value(curve[-1])} (epoch)", loss_curve=curve) if curve else view
+    return replace(view, loss=_last_loss(steps), loss_curve=tuple(step.loss for step in known))
+
+
+def _last_loss(steps: Sequence[Step]) -> str:
+    last = next(step for step in reversed(steps) if finite(step.loss) is not None)
     if math.isinf(steps[-1].loss):
-        told["loss"] = f"infinite; before that {words.value(last.loss)}"
-    elif steps[-1].number - last.number > 64:  # of a loop of its own only every eighth is read
-        told["loss"] = f"not a number since step {last.number + 1:,}; before that {words.value(last.loss)}"
-    return told
+        return f"infinite; before that {format_value(last.loss)}"
+    if steps[-1].number - last.number > 64:  # of a hand-written loop only every eighth loss is read
+        return f"not a number since step {last.number + 1:,}; before that {format_value(last.loss)}"
+    return format_value(last.loss)
 
 
-def _memory(run: Run, at: float) -> dict[str, Any]:
-    alive = (one for one in reversed(run.samples[-60:]) if number(one.get("rss")))
-    sample: dict[str, Any] = next(alive, {})
-    told: dict[str, Any] = {"memory": number(sample.get("rss")), "forecast": _forecast(run)}
-    told["measured_ago"] = max(0.0, at - sample["t"]) if sample else 0.0
-    group, host = _table(sample.get("group")), _table(sample.get("host"))
-    if number(group.get("limit")):
-        told |= {"taken": number(group.get("used")), "limit": number(group.get("limit")), "limit_of": "limit"}
-    elif number(host.get("total")) and number(host.get("available")) is not None:
-        told |= {"taken": host["total"] - host["available"], "limit": host["total"]}
-    return told | _growth(run)
+def _with_memory(view: View, run: Run) -> View:
+    view = replace(_with_growth(view, run), forecast=_forecast(run, view.at))
+    sample: Sample | None = next((one for one in reversed(run.samples[-60:]) if one.rss), None)
+    if sample is None:
+        return view
+    view = replace(view, memory=float(sample.rss), measured_ago=max(0.0, view.at - sample.time))
+    group, host = sample.group, sample.host
+    if group is not None and group.limit:
+        return replace(view, taken=float(group.used), limit=float(group.limit), limit_of="limit")
+    if host.total and host.available is not None:
+        return replace(view, taken=float(host.total - host.available), limit=float(host.total))
+    return view
 
 
-def _table(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+def _forecast(run: Run, at: float) -> str:
+    """The last forecast, counted from now; "" once its time has passed and memory has not run out."""
+    event = run.last(Forecast)
+    if event is None or at > event.time + max(event.seconds or 0.0, event.latest or 0.0):
+        return ""
+    return forecast_sentence(event, at)
 
 
-def _forecast(run: Run) -> str:
-    event = run.last("forecast")
-    told = (event.get("text") or event.get("says")) if event is not None else None
-    return told if isinstance(told, str) else ""
-
-
-def _growth(run: Run) -> dict[str, Any]:
-    """How much the program's memory grew since training began, of the last minutes only."""
-    begun = run.steps[0].time + 10 if run.steps else math.inf  # the first steps fill what stays
-    last = float(run.samples[-1]["t"]) if run.samples else 0.0
-    recent = [sample for sample in run.samples[-1500:] if sample["t"] >= max(begun, last - GROWTH_SECONDS)]
-    sizes = [(sample["t"], size) for sample in recent if (size := number(sample.get("rss")))]
+def _with_growth(view: View, run: Run) -> View:
+    """How much the program's memory grew during training, in the last minutes."""
+    begun = run.steps[0].time + 10 if run.steps else math.inf  # the first steps allocate what is kept for the whole run
+    last = run.samples[-1].time if run.samples else 0.0
+    recent = [sample for sample in run.samples[-1500:] if sample.time >= max(begun, last - GROWTH_WINDOW_SECONDS)]
+    sizes = [(sample.time, float(sample.rss)) for sample in recent if sample.rss]
     if len(sizes) < 20:
-        return {}
-    seconds = sizes[-1][0] - sizes[0][0]
-    return {"growth": _middle(sizes[-5:]) - _middle(sizes[:5]), "growth_seconds": seconds}
+        return view
+    growth = _middle(sizes[-5:]) - _middle(sizes[:5])
+    return replace(view, growth=growth, growth_seconds=sizes[-1][0] - sizes[0][0])
 
 
 def _middle(pairs: Iterable[tuple[float, float]]) -> float:
     return statistics.median(value for _, value in pairs)
 
 
-def _machine(run: Run, at: float) -> dict[str, Any]:
-    samples = [sample for sample in run.samples[-120:] if sample["t"] > at - OLD]
-    cpu = [value for sample in samples[-5:] if (value := number(sample.get("cpu"))) is not None]
-    cores = next((found for event in run.all("limits") if (found := number(event.get("cores")))), None)
-    gpus: Any = next((sample["gpus"] for sample in reversed(samples) if sample.get("gpus")), [])
-    return {
-        "cpu": statistics.mean(cpu) if cpu else None,
-        "cores": cores,
-        "gpus": tuple(_gpu(entry) for entry in gpus if isinstance(entry, dict)) if isinstance(gpus, list) else (),
-    }
+def _with_machine(view: View, run: Run) -> View:
+    samples: list[Sample] = [sample for sample in run.samples[-120:] if sample.time > view.at - STALE_SECONDS]
+    cpu = [value for sample in samples[-5:] if (value := finite(sample.cpu)) is not None]
+    return replace(
+        view,
+        cpu=statistics.mean(cpu) if cpu else None,
+        cores=next((cores for event in run.all(Limits) if (cores := finite(event.cores))), None),
+        gpus=next((tuple(map(_gpu, sample.gpus)) for sample in reversed(samples) if sample.gpus), ()),
+    )
 
 
-def _gpu(entry: dict[str, Any]) -> Gpu:
-    values = (number(entry.get(name)) for name in ("busy", "used", "total", "celsius"))
-    return Gpu(int(number(entry.get("gpu")) or 0), *values)
+def _gpu(state: GpuState) -> Gpu:
+    values = (finite(value) for value in (state.busy, state.used, state.total, state.celsius))
+    return Gpu(state.gpu, *values)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from laststep.analysis.finding import Diagnosis, Finding, Remedy
 from laststep.logs.harmless import harmless_in
-from laststep.logs.read import story_of
+from laststep.logs.read import parsed_console
+from laststep.record.decode import encode
+from laststep.record.events.logs import Log
+from laststep.record.events.stacks import Attached
+from laststep.record.place import Place
 
 
 def as_data(diagnosis: Diagnosis) -> dict[str, Any]:
@@ -35,18 +38,17 @@ def as_data(diagnosis: Diagnosis) -> dict[str, Any]:
 
 
 def _of_log(diagnosis: Diagnosis) -> dict[str, Any]:
-    log = diagnosis.run.first("log")
+    log = diagnosis.run.first(Log)
     if log is None:
         return {}
-    known = harmless_in(story_of(diagnosis.run).lines)
+    known = harmless_in(parsed_console(diagnosis.run).lines)
     harmless = [{"words": item.words, "meaning": item.meaning, "times": item.times} for item in known]
-    return {"log": dict(log.raw), "harmless": harmless}
+    return {"log": encode(log), "harmless": harmless}
 
 
 def _of_attach(diagnosis: Diagnosis) -> dict[str, Any]:
-    attached = diagnosis.run.last("attach")
-    samples = list(diagnosis.run.samples)
-    return {} if attached is None else {"attach": {**attached.raw, "samples": samples}}
+    attached = diagnosis.run.last(Attached)
+    return {} if attached is None else {"attach": {**encode(attached), "samples": encode(diagnosis.run.samples)}}
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
@@ -55,6 +57,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "symptom": finding.symptom,
         "cause": finding.cause,
         "confidence": finding.confidence.name,
+        "follows_from": finding.follows_from,
         "where": _place(finding.where),
         "evidence": [{"says": item.says} for item in finding.evidence],
         "remedies": [_remedy(remedy) for remedy in finding.remedies],
@@ -65,8 +68,8 @@ def _remedy(remedy: Remedy) -> dict[str, Any]:
     return {"does": remedy.does, "change": remedy.change, "where": _place(remedy.where), "safe": remedy.safe}
 
 
-def _place(where: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    return {"file": where.get("file"), "line": where.get("line")} if where else None
+def _place(where: Place | None) -> dict[str, Any] | None:
+    return {"file": where.file, "line": where.line} if where else None
 
 
 def page(diagnosis: Diagnosis) -> str:

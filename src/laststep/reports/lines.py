@@ -1,32 +1,32 @@
-"""View → one plain line that can be read alone and searched, for where there is no terminal."""
+"""View → plain lines for logs: each can be read and searched on its own."""
 
 from __future__ import annotations
 
 import time
 
-from laststep import text as words
-from laststep.reports.figures import OLD, Told, View
+from laststep.reports.figures import STALE_SECONDS, ShortFinding, View
 from laststep.reports.sheet import Sheet
+from laststep.text import format_duration, format_short_duration, format_size
 
 
 def line(view: View, sheet: Sheet) -> str:
-    """All of it in one line that can be read alone and searched: name=value, - for what is not known."""
+    """All figures as name=value, with - for what is not known."""
     state = "stuck" if view.stuck is not None else "running" if view.alive else view.outcome
-    old = view.alive and view.measured_ago > OLD
-    told = {
+    is_stale = view.alive and view.measured_ago > STALE_SECONDS
+    fields = {
         "epoch": _pair(view.epoch, view.epochs),
         "batch": _pair(view.batch, view.batches),
         "step": "-" if view.step is None else str(view.step),
-        "step_time": "-" if view.step_now is None else words.brief(view.step_now),
+        "step_time": "-" if view.step_now is None else format_short_duration(view.step_now),
         "data_wait": "-" if view.wait_share is None else f"{view.wait_share:.0%}",
         "loss": "-" if view.loss is None else _one_word(view.loss),
-        "memory": "-" if view.memory is None or old else words.size(view.memory),
-        "of_limit" if view.limit_of == "limit" else "of_machine": _share(None if old else view.taken, view.limit),
+        "memory": "-" if view.memory is None or is_stale else format_size(view.memory),
+        "of_limit" if view.limit_of == "limit" else "of_machine": _share(None if is_stale else view.taken, view.limit),
         "cpu": "-" if view.cpu is None else f"{view.cpu:.1f}",
         **{f"gpu{gpu.number}": "-" if gpu.busy is None else f"{gpu.busy:.0f}%" for gpu in view.gpus},
-        "left": "-" if view.left is None else words.span(view.left),
+        "left": "-" if view.left is None else format_duration(view.left),
     }
-    pairs = " ".join(f"{name}={value.replace(' ', '')}" for name, value in told.items() if view.alive or value != "-")
+    pairs = " ".join(f"{name}={value.replace(' ', '')}" for name, value in fields.items() if view.alive or value != "-")
     now = f' now="{view.phase}"' if view.alive else ""
     return sheet.plain(f"{stamp(view.at)} {view.id} {state} {pairs}{now}")
 
@@ -49,9 +49,9 @@ def _share(used: float | None, of: float | None) -> str:
     return "-" if used is None or not of else f"{used / of:.0%}"
 
 
-def finding_line(view: View, told: Told, sheet: Sheet) -> str:
-    where = f" {told.where}" if told.where else ""
-    return sheet.plain(f"{stamp(view.at)} {view.id} finding {told.rule} {told.confidence}{where}: {told.cause}")
+def finding_line(view: View, found: ShortFinding, sheet: Sheet) -> str:
+    where = f" {found.where}" if found.where else ""
+    return sheet.plain(f"{stamp(view.at)} {view.id} finding {found.rule} {found.confidence}{where}: {found.cause}")
 
 
 def end_line(view: View, sheet: Sheet) -> str:

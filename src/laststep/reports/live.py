@@ -1,41 +1,28 @@
-"""View → the lines of a live screen: no terminal needed."""
+"""View → the lines of the live screen."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 
-from laststep import text as words
-from laststep.reports.figures import OLD, Gpu, Told, View
-from laststep.reports.sheet import (
-    BOLD,
-    CYAN,
-    DIM,
-    GREEN,
-    LABEL,
-    RED,
-    YELLOW,
-    Part,
-    Sheet,
-    columns,
-    curve,
-    cut,
-    wrapped,
-)
+from laststep.reports.columns import columns, cut
+from laststep.reports.figures import STALE_SECONDS, Gpu, ShortFinding, View
+from laststep.reports.sheet import BOLD, CYAN, DIM, GREEN, LABEL, RED, YELLOW, Part, Sheet, curve, wrapped
 from laststep.reports.terminal import OUTCOME_COLOURS
+from laststep.text import format_duration, format_short_duration, format_size
 
-CURVE_AT = 44  # the column at which curves begin
-LEAST_CURVE = 8
-MOST_CURVE = 48
-MOST_GPUS = 2  # with more of them, the least and the most
-MOST_WIDTH = 110
-GIVES_WAY = 5  # rows from this rank on leave their place to findings
+CURVE_COLUMN = 44  # where curves begin
+MIN_CURVE_WIDTH = 8
+MAX_CURVE_WIDTH = 48
+MAX_GPU_ROWS = 2  # with more GPUs, one row with the lowest and the highest values
+MAX_WIDTH = 110
+YIELDING_RANK = 5  # rows of this rank and above make room for findings
 UNKNOWN = "–"
 
 
 def screen(view: View, sheet: Sheet, keys: str = "q quit · w why") -> list[str]:
-    """At most `sheet.height` lines. Without keys it is the last screen, which is left standing."""
-    sheet.width = min(sheet.width, MOST_WIDTH)
+    """At most `sheet.height` lines. Without keys it is the last screen, which stays in the terminal."""
+    sheet.width = min(sheet.width, MAX_WIDTH)
     _head(view, sheet)
     _progress(view, sheet)
     _steps(view, sheet)
@@ -63,19 +50,19 @@ def _both_ends(sheet: Sheet, left: Part, right: Part) -> None:
 
 
 def _clock(moment: float, now: float) -> str:
-    """The time of day; with the day where it was another one."""
+    """The time of day, with the date if that is not today."""
     same = time.strftime("%x", time.localtime(moment)) == time.strftime("%x", time.localtime(now))
     return time.strftime("%H:%M" if same else "%d %b %H:%M", time.localtime(moment))
 
 
 def state_of(view: View) -> tuple[str, str]:
-    """(how it is in words, colour)"""
+    """(text, colour)"""
     took = _whole(view.seconds)
     if not view.alive:
         verb = {"stopped": "stopped early"}.get(view.outcome, view.outcome)
         return f"{verb} after {took}", OUTCOME_COLOURS.get(view.outcome, CYAN)
     if view.stuck is not None:
-        return f"stuck for {words.span(view.stuck)}", RED
+        return f"stuck for {format_duration(view.stuck)}", RED
     return f"running for {took}", OUTCOME_COLOURS["running"]
 
 
@@ -83,14 +70,14 @@ def _progress(view: View, sheet: Sheet) -> None:
     sheet.label("Progress", (_fitting(_pieces(view), sheet.room), ""))
     if view.done is not None:
         about = "at least" if view.left_at_least else "about"
-        told = f" {view.done:4.0%}" + (f", {about} {words.span(view.left)} left" if view.left is not None else "")
-        sheet.label("", *_bar(view.done, _beside(told, sheet), GREEN), (told, ""), rank=1)
+        text = f" {view.done:4.0%}" + (f", {about} {format_duration(view.left)} left" if view.left is not None else "")
+        sheet.label("", *_bar(view.done, _bar_width(text, sheet), GREEN), (text, ""), rank=1)
     if not view.alive:
         for position, line in enumerate(wrapped(view.end, sheet.room)[:2]):
             sheet.label("" if position else "End", (line, ""))
         return
-    strange = " for data for " in view.phase or ", no " in view.phase
-    sheet.label("Now", (view.phase or UNKNOWN, YELLOW if strange else ""), rank=1)
+    is_unusual = " for data for " in view.phase or ", no " in view.phase
+    sheet.label("Now", (view.phase or UNKNOWN, YELLOW if is_unusual else ""), rank=1)
 
 
 def _pieces(view: View) -> list[str]:
@@ -105,15 +92,15 @@ def _pieces(view: View) -> list[str]:
 
 
 def _fitting(pieces: list[str], room: int) -> str:
-    """As many as fit, the last ones left out."""
+    """As many of the first as fit."""
     while len(pieces) > 1 and columns(" · ".join(pieces)) > room:
         pieces = pieces[:-1]
     return " · ".join(pieces)
 
 
-def _beside(told: str, sheet: Sheet) -> int:
-    """How long a bar may be; two bars look best with the same length."""
-    return min(60, sheet.room - max(35, columns(told)))
+def _bar_width(text: str, sheet: Sheet) -> int:
+    """The width of a bar beside this text; both bars of a screen get the same one where possible."""
+    return min(60, sheet.room - max(35, columns(text)))
 
 
 def _bar(share: float, width: int, colour: str) -> list[Part]:
@@ -122,13 +109,13 @@ def _bar(share: float, width: int, colour: str) -> list[Part]:
 
 
 def _steps(view: View, sheet: Sheet) -> None:
-    told, slow, top = UNKNOWN, False, None
-    if view.step_now is not None and view.step_usual is not None:
-        now, usual = words.brief(view.step_now), words.brief(view.step_usual)
-        told = f"{now} {'now' if view.alive else 'last'}, {usual} usual"
-        slow = view.step_now > 2 * view.step_usual
-        top = 3 * view.step_usual  # one huge step, as the first with its tracing, must not press all others flat
-    _with_curve(sheet, "Step time", (told, YELLOW if slow else ""), view.step_curve, 2, top)
+    duration, slow, top = UNKNOWN, False, None
+    if view.step_now is not None and view.step_median is not None:
+        now, median = format_short_duration(view.step_now), format_short_duration(view.step_median)
+        duration = f"{now} {'now' if view.alive else 'last'}, {median} median"
+        slow = view.step_now > 2 * view.step_median
+        top = 3 * view.step_median  # the first step, with its tracing, must not flatten the rest
+    _with_curve(sheet, "Step time", (duration, YELLOW if slow else ""), view.step_curve, 2, top)
     share = UNKNOWN
     if view.wait_share is not None:
         share = f"{view.wait_share:.0%} of the last {_whole(view.wait_seconds)}"
@@ -144,48 +131,48 @@ def _steps(view: View, sheet: Sheet) -> None:
 def _with_curve(
     sheet: Sheet, name: str, part: Part, points: Sequence[float], rank: int, top: float | None = None
 ) -> None:
-    start = max(min(CURVE_AT, sheet.width // 2 + 4), LABEL + columns(part[0]) + 2)
-    width = min(MOST_CURVE, sheet.width - start)
-    drawn = curve(points, width, top, sheet.ascii) if width >= LEAST_CURVE else ""
+    start = max(min(CURVE_COLUMN, sheet.width // 2 + 4), LABEL + columns(part[0]) + 2)
+    width = min(MAX_CURVE_WIDTH, sheet.width - start)
+    drawn = curve(points, width, top, sheet.ascii) if width >= MIN_CURVE_WIDTH else ""
     gap = " " * (start - LABEL - columns(part[0])) if drawn else ""
     sheet.label(name, part, (gap, ""), (drawn, CYAN), rank=rank)
 
 
 def _whole(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 10 else words.span(seconds)
+    return f"{seconds:.0f} s" if seconds < 10 else format_duration(seconds)
 
 
 def _memory(view: View, sheet: Sheet) -> None:
-    pieces = [f"{words.size(view.memory)} for this program" if view.memory is not None else UNKNOWN]
+    pieces = [f"{format_size(view.memory)} for this program" if view.memory is not None else UNKNOWN]
     if view.growth is not None and view.memory:
         steady = abs(view.growth) < max(8e6, 0.01 * view.memory)
-        over, change = words.span(view.growth_seconds), words.size(abs(view.growth))
+        over, change = format_duration(view.growth_seconds), format_size(abs(view.growth))
         sign = "+" if view.growth > 0 else "−"
         pieces.append(f"steady for {over}" if steady else f"{sign}{change} in {over}")
-    if view.alive and view.measured_ago > OLD:
-        pieces.append(f"measured {words.span(view.measured_ago)} ago")
+    if view.alive and view.measured_ago > STALE_SECONDS:
+        pieces.append(f"measured {format_duration(view.measured_ago)} ago")
     sheet.label("Memory", (_fitting(pieces, sheet.room), ""))
     if view.taken is not None and view.limit:
         share = view.taken / view.limit
         colour = RED if share > 0.9 else YELLOW if share > 0.75 else GREEN
         whose = "its limit of " if view.limit_of == "limit" else "the machine's "
-        told = f" {share:4.0%}, {_of(view.taken, view.limit, whose)}"
-        sheet.label("", *_bar(share, _beside(told, sheet), colour), (told, ""), rank=2)
-    for line in wrapped(view.forecast, sheet.room)[: 2 * view.alive]:
+        text = f" {share:4.0%}, {_of(view.taken, view.limit, whose)}"
+        sheet.label("", *_bar(share, _bar_width(text, sheet), colour), (text, ""), rank=2)
+    for line in wrapped(view.forecast, sheet.room)[: 3 * view.alive]:
         sheet.label("", (line, YELLOW), rank=1)
-    used = UNKNOWN if view.cpu is None else f"{view.cpu:.1f}" if view.cpu >= 0.05 else "hardly any"
+    used = UNKNOWN if view.cpu is None else f"{view.cpu:.1f}" if view.cpu >= 0.05 else "<0.1"
     sheet.label("Processor", (f"{used} of {view.cores:g} cores" if view.cores else f"{used} cores", ""), rank=5)
 
 
 def _of(used: float, total: float, whose: str = "") -> str:
     """3.1 of the machine's 8.0 GB"""
-    first, second = words.size(used), words.size(total)
+    first, second = format_size(used), format_size(total)
     first = first.split()[0] if first.split()[1] == second.split()[1] else first
     return f"{first} of {whose}{second}"
 
 
 def _gpus(view: View, sheet: Sheet) -> None:
-    if len(view.gpus) > MOST_GPUS:
+    if len(view.gpus) > MAX_GPU_ROWS:
         sheet.label(f"{len(view.gpus)} GPUs", (_gpus_together(view.gpus), ""), rank=3)
         return
     for gpu in view.gpus:
@@ -206,30 +193,31 @@ def _gpus_together(gpus: Sequence[Gpu]) -> str:
 
 
 def _findings(view: View, sheet: Sheet) -> None:
-    """The first in full, the others in full where there is room, otherwise in one line each."""
+    """The first in full; the others in full if there is room, otherwise one line each."""
     if not view.findings:
-        sheet.add(("Nothing found so far" if view.alive else "Nothing to report", DIM), rank=1)
+        sheet.add(("No findings so far" if view.alive else "Nothing to report", DIM), rank=1)
         return
-    room = max(3, sheet.height - sum(row.rank < GIVES_WAY for row in sheet.rows) - 1)
-    told = [_told(one, sheet) for one in view.findings]
-    whole = sum(map(len, told)) <= room
-    rows = told[0][: max(2, room - len(told) + 1)] if not whole else [row for rows in told for row in rows]
+    room = max(3, sheet.height - sum(row.rank < YIELDING_RANK for row in sheet.rows) - 1)
+    full = [_in_full(finding, sheet) for finding in view.findings]
+    whole = sum(map(len, full)) <= room
+    rows = full[0][: max(2, room - len(full) + 1)] if not whole else [row for rows in full for row in rows]
     if not whole:
-        rows += [_in_one_line(one) for one in view.findings[1:]]
+        rows += [_in_one_line(finding) for finding in view.findings[1:]]
     if len(rows) > room:
         rows = [*rows[: room - 1], [(f"and {len(rows) - room + 1} more: press w", YELLOW)]]
     for row in rows:
         sheet.add(*row)
 
 
-def _in_one_line(told: Told) -> list[Part]:
-    return [(told.rule, f"1;{YELLOW}"), (f"  {told.where}" if told.where else "", CYAN), (f"  {told.cause}", "")]
+def _in_one_line(finding: ShortFinding) -> list[Part]:
+    where = f"  {finding.where}" if finding.where else ""
+    return [(finding.rule, f"1;{YELLOW}"), (where, CYAN), (f"  {finding.cause}", "")]
 
 
-def _told(told: Told, sheet: Sheet) -> list[list[Part]]:
-    where = f"  {told.where}" if told.where else ""
-    head = [(told.rule, f"1;{YELLOW}"), (f"  {told.confidence}", DIM), (where, CYAN)]
-    return [head, *([("  " + line, "")] for line in wrapped(told.cause, sheet.width - 2)[:3])]
+def _in_full(finding: ShortFinding, sheet: Sheet) -> list[list[Part]]:
+    where = f"  {finding.where}" if finding.where else ""
+    head = [(finding.rule, f"1;{YELLOW}"), (f"  {finding.confidence}", DIM), (where, CYAN)]
+    return [head, *([("  " + line, "")] for line in wrapped(finding.cause, sheet.width - 2)[:3])]
 
 
 def _foot(view: View, sheet: Sheet, keys: str) -> None:

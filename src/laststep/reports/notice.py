@@ -1,47 +1,48 @@
-"""A few lines for a run that goes on: what is wrong with it, where, and what was done about it."""
+"""A few lines about a run that is stuck now: why, where, and what laststep does about it."""
 
 from __future__ import annotations
 
-from laststep import text as words
+from collections.abc import Sequence
+
 from laststep.analysis.finding import Diagnosis
 from laststep.analysis.stall import stall_of
+from laststep.record.events.stacks import ThreadStack
 from laststep.reports.printing import clean
 from laststep.reports.terminal import Page
+from laststep.text import format_duration, format_place
 
 WIDTH = 80
 DONE = {
     "stop": "It is being stopped (--on-stall stop).",
-    "restart": "It is being stopped and started again (--on-stall restart).",
+    "restart": "It is being stopped and restarted (--on-stall restart).",
 }
 
 
 def stall_notice(diagnosis: Diagnosis, action: str = "warn") -> str:
     """The cause of a stall, or that none was found, while the program still hangs there."""
-    event = stall_of(diagnosis.run)
-    if event is None:
+    stall = stall_of(diagnosis.run)
+    if stall is None:
         return ""
     page = Page(WIDTH, cwd=diagnosis.run.cwd)
-    page.text(f"laststep: nothing has moved for {words.span(float(event.get('seconds') or 0))}", "", "")
+    page.text(f"laststep: no progress for {format_duration(stall.seconds)}", "", "")
     finding = next((found for found in diagnosis.findings if found.symptom == "stalled"), None)
     if finding is None:
         page.text("No cause found. All stacks: laststep why -v")
     else:
         page.text(f"{finding.rule}: {finding.cause}")
-        if finding.where and finding.where.get("text"):
-            page.text(f"    {words.place(finding.where)}  {finding.where['text']}")
+        where = finding.where
+        if where is not None and where.text:
+            page.text(f"    {format_place(where)}  {where.text}")
         for evidence in finding.evidence[1:3]:
             page.item(evidence.says)
     if action == "stacks":
-        _stacks(page, [thread for thread in event.get("threads") or [] if isinstance(thread, dict)])
+        _stacks(page, stall.threads)
     page.text(DONE.get(action, "It is left alone. More: laststep why") if action != "stacks" else "It is left alone.")
     return "\n" + str(page)
 
 
-def _stacks(page: Page, threads: list[dict[str, object]]) -> None:
+def _stacks(page: Page, threads: Sequence[ThreadStack]) -> None:
     for thread in threads:
-        page.text(f"thread {clean(str(thread.get('name') or '')) or '?'}:")
-        frames = thread.get("frames")
-        for frame in frames if isinstance(frames, list) else []:
-            if not isinstance(frame, dict):
-                continue
-            page.text(f"{frame.get('file')}:{frame.get('line')} in {frame.get('function')}", "    ", "      ")
+        page.text(f"thread {clean(thread.name) or '?'}:")
+        for frame in thread.frames:
+            page.text(f"{frame.file}:{frame.line or '?'} in {frame.function}", "    ", "      ")

@@ -1,4 +1,4 @@
-"""What is printed passes here: nothing in it moves a cursor or hides text, or fails because of the encoding."""
+"""Safe output: no control characters from a record reach the terminal, and no character fails to encode."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ import re
 import sys
 from typing import Any, TextIO
 
-# Escape sequences as a whole, then control characters (C0 but the newline, DEL, C1), marks and overrides of the
-# writing direction, line and paragraph separators, halves of a surrogate pair.
+# Whole escape sequences, then control characters (C0 except the newline, DEL, C1), bidirectional marks and overrides,
+# line and paragraph separators, lone surrogates.
 UNSAFE = (
     r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]{0,200}(?:\x07|\x1b\\)?|"
     r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 _UNSAFE = re.compile(UNSAFE)
-# What pages use themselves: colours, and the line endings of a terminal that makes none by itself.
+# What our pages contain: colours, and \r\n for a terminal in raw mode.
 _OWN = re.compile(rf"(\x1b\[(?:0|[12]|3[1236]|1;3[1236])m|\r(?=\n))|{UNSAFE}")
 PLAIN = str.maketrans("·–−…█░“”’→µ", '|--~#.""\'>u', "°")
 
 
 def clean(text: str) -> str:
-    """For text from a record, a log, a path or a process: nothing of it is an instruction to the terminal."""
+    """Text from a record, a log, a path or a process, without anything that a terminal would act on."""
     return text if text.isprintable() else _UNSAFE.sub("", text.replace("\t", " "))
 
 
 def printable(text: str) -> str:
-    """For a whole page: the same, but for what the pages use themselves."""
+    """The same for a whole page, which keeps its own colours."""
     return _OWN.sub(lambda found: found[1] or "", text)
 
 
 class SafeStream:
-    """A stream of text whose writes are printable, and that never fails on a character that it can't encode."""
+    """A text stream that writes printable text only, and replaces what it can't encode."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -56,7 +56,7 @@ codecs.register_error("laststep-plain", _plain)
 
 
 def make_output_safe() -> None:
-    """From here on all that this process prints is."""
+    """For everything that this process prints from now on."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is not None and not isinstance(stream, SafeStream):

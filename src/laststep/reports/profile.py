@@ -1,4 +1,4 @@
-"""Profile → one screen: where the time of a step goes, and the dearest layers and ops."""
+"""Profile → one screen: where the time of a step goes, and the most expensive layers and ops."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from laststep import text as words
 from laststep.profile.costs import SHARES, Cost, Profile
 from laststep.profile.layers import OTHER
+from laststep.reports.columns import columns, cut, cut_start, pad
 from laststep.reports.terminal import Page
+from laststep.text import format_count, format_short_duration, format_size
 
-MOST_ROWS = 10
-BAR = 24
-MEANING = {
+MAX_ROWS = 10
+BAR_WIDTH = 24
+SHARE_NAMES = {
     "input": "waiting for input",
     "compute": "compute",
     "host": "host work",
@@ -24,19 +25,19 @@ MEANING = {
 
 def page(profile: Profile, title: str, command: str, trace: str, width: int = 80, colour: bool = False) -> str:
     out = Page(min(max(width, 60), 100), colour)
-    right = f"profile of {words.count(profile.steps, 'step')}"
-    out.line((title, "2"), (" " * max(2, out.width - len(title) - len(right)), ""), (right, "1"))
+    right = f"profile of {format_count(profile.steps, 'step')}"
+    out.line((title, "2"), (" " * max(2, out.width - columns(title) - columns(right)), ""), (right, "1"))
     out.line((command, ""))
     out.heading("Where the time goes", _pace(profile))
     for name, percent in percents(profile.shares).items():
-        _tell_share(out, name, percent, profile)
-    _side_by_side(out, "time, per step", words.brief, profile.layers, profile.ops)
+        _add_share(out, name, percent, profile)
+    _side_by_side(out, "time, per step", format_short_duration, profile.layers, profile.ops)
     if profile.ops_memory:
         _side_by_side(out, "memory, per step", _bytes, profile.layers_memory, profile.ops_memory)
     out.blank()
     for note in profile.notes:
         out.text(note, "", "")
-    out.line(("The whole trace:  ", ""), (f"tensorboard --logdir {trace}", "32"))
+    out.line(("Full trace:  ", ""), (f"tensorboard --logdir {trace}", "32"))
     return str(out)
 
 
@@ -49,53 +50,52 @@ def percents(shares: dict[str, float]) -> dict[str, int]:
     return rounded
 
 
-def _tell_share(out: Page, name: str, percent: int, profile: Profile) -> None:
-    bar = "█" * round(BAR * percent / 100)
+def _add_share(out: Page, name: str, percent: int, profile: Profile) -> None:
+    bar = "█" * round(BAR_WIDTH * percent / 100)
     mean = profile.whole / profile.steps * profile.shares[name]
-    out.line((f"  {MEANING[name]:18}{percent:4} %  ", ""), (f"{bar:{BAR}}", "36"), (f"  {words.brief(mean):>8}", ""))
+    out.line(
+        (f"  {SHARE_NAMES[name]:18}{percent:4} %  ", ""),
+        (f"{bar:{BAR_WIDTH}}", "36"),
+        (f"  {format_short_duration(mean):>8}", ""),
+    )
 
 
 def _pace(profile: Profile) -> str:
-    before = f"{words.brief(profile.pace_before)} before it" if profile.pace_before else "not known before it"
-    return f"{words.brief(profile.pace)} per step while profiled, {before}"
+    before = f"{format_short_duration(profile.pace_before)} before" if profile.pace_before else "not measured before"
+    return f"{format_short_duration(profile.pace)} per step while profiled, {before}"
 
 
 def _bytes(amount: float) -> str:
     for unit, size in (("MB", 1e6), ("KB", 1e3)):
         if size <= amount < 9.95 * size:
             return f"{amount / size:.1f} {unit}"
-    return words.size(amount)
+    return format_size(amount)
 
 
 def _side_by_side(
     out: Page, what: str, amount: Callable[[float], str], layers: Sequence[Cost], ops: Sequence[Cost]
 ) -> None:
-    """The layers at the left, the ops at the right."""
+    """Layers on the left, ops on the right."""
     room = (out.width - 3) // 2
     out.blank()
     out.line((f"{f'Layers by {what}':{room + 3}}", "1"), (f"Ops by {what}", "1"), ("  ← backward", "2"))
-    columns = [[_cell(cost, amount, room) for cost in costs[:MOST_ROWS]] for costs in (layers, ops)]
-    for left, right in zip_longest(*columns, fillvalue=" " * room):
+    cells = [[_cell(cost, amount, room) for cost in costs[:MAX_ROWS]] for costs in (layers, ops)]
+    for left, right in zip_longest(*cells, fillvalue=" " * room):
         out.line((f"{left}   {right}".rstrip(), ""))
 
 
 def _cell(cost: Cost, amount: Callable[[float], str], room: int) -> str:
-    name = label(cost, room - 14)
-    return f"{name:{room - 14}}{amount(cost.amount):>8}{100 * cost.share:4.0f} %"
+    name = pad(label(cost, room - 14), room - 14)
+    return f"{name}{amount(cost.amount):>8}{100 * cost.share:4.0f} %"
 
 
 def label(cost: Cost, room: int) -> str:
-    """my_big ← MatMul. Of a long path the end tells most, of a long op's name the beginning."""
+    """my_big ← MatMul. A long layer path keeps its end, a long op name its beginning."""
     if cost.op and cost.layer == OTHER:
-        return _cut(f"{'← ' if cost.backward else ''}{cost.op}", room)
+        return cut(f"{'← ' if cost.backward else ''}{cost.op}", room)
     op = f" {'← ' if cost.backward else ''}{cost.op}" if cost.op else ""
-    op = _cut(op, max(room - len(cost.layer), room // 2))
-    left = room - len(op)
-    return (cost.layer if len(cost.layer) <= left else "…" + cost.layer[len(cost.layer) - left + 1 :]) + op
-
-
-def _cut(text: str, room: int) -> str:
-    return text if len(text) <= room else text[: room - 1] + "…"
+    op = cut(op, max(room - columns(cost.layer), room // 2))
+    return cut_start(cost.layer, room - columns(op)) + op
 
 
 def as_data(profile: Profile, run: str, trace: str) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def _rows(costs: Sequence[Cost]) -> list[dict[str, Any]]:
     return [
         {"layer": cost.layer, "amount": round(cost.amount, 9), "share": round(cost.share, 4)}
         | ({"op": cost.op, "backward": cost.backward} if cost.op else {})
-        for cost in costs[:MOST_ROWS]
+        for cost in costs[:MAX_ROWS]
     ]
 
 

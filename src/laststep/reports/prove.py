@@ -1,16 +1,18 @@
-"""What an experiment told → one screen at 80 columns, or JSON."""
+"""The result of an experiment → one screen at 80 columns, or JSON."""
 
 from __future__ import annotations
 
 import json
 
-from laststep import text as words
-from laststep.analysis.experiments.prove import OPEN, PROVEN, Proof, Training
+from laststep.analysis.experiments.prove import OPEN, PROVEN
+from laststep.record.decode import encode
+from laststep.record.events.experiments import Proof, Training
 from laststep.record.run import Run
 from laststep.reports.terminal import Page
+from laststep.text import format_count, format_value, sparkline
 
 COLOURS = {PROVEN: "1;32", OPEN: "1;33"}
-MEANS = "learnt: 0 is as good as one constant answer, 1 is perfect."
+SKILL_SCALE = "skill: 0 is as good as a constant prediction, 1 is perfect."
 
 
 def page(run: Run, proof: Proof, place: str, width: int = 80, colour: bool = False) -> str:
@@ -21,36 +23,37 @@ def page(run: Run, proof: Proof, place: str, width: int = 80, colour: bool = Fal
     out.text(f"{proof.says}{f' ({place})' if place else ''}.")
     if proof.rounds:
         before, after = ([pair[at] for pair in proof.rounds] for at in (0, 1))
-        out.text(f"From the same start, on the same batches, {words.count(len(proof.rounds), 'round')}.")
+        out.text(f"Same initial weights, same batches, {format_count(len(proof.rounds), 'round')}.")
         out.blank()
-        _tell_arm(out, "as it is", before)
-        _tell_arm(out, "changed", after)
+        _add_arm(out, "as it is", before)
+        _add_arm(out, "changed", after)
         if before[0].skill or after[0].skill:
-            out.text(MEANS)
+            out.text(SKILL_SCALE)
     out.heading("Result")
     out.line(("  ", ""), (proof.verdict, COLOURS.get(proof.verdict, "1")))
     out.text(f"{proof.because[:1].upper()}{proof.because[1:]}.")
     return str(out)
 
 
-def _tell_arm(out: Page, name: str, trainings: list[Training]) -> None:
-    """The first round's curve, and in words how each round ended."""
-    curve = words.curve([value for value in trainings[0].losses if value == value and abs(value) < 1e30])
+def _add_arm(out: Page, name: str, trainings: list[Training]) -> None:
+    """The loss curve of the first round, and how each round ended."""
+    curve = sparkline([value for value in trainings[0].losses if value is not None and abs(value) < 1e30])
     out.line((f"  {name:<10}", "1"), (f"loss {curve}" if curve else "", "36"))
     raised = next((training.raised for training in trainings if training.raised), "")
     if raised:
         out.text(f"raised {raised.splitlines()[0][:160]}", " " * 12, " " * 12)
     elif any(training.bad is not None for training in trainings):
         steps = [f"{training.bad:,}" if training.bad is not None else "never" for training in trainings]
-        out.text(f"a number broke in step {_listed(steps)}", " " * 12, " " * 12)
+        out.text(f"NaN or Inf in step {_listed(steps)}", " " * 12, " " * 12)
     good = [training for training in trainings if training.bad is None]
-    if good:
-        ends = [words.value(training.losses[-1]) for training in good if training.losses]
-        told = f"loss {words.value(good[0].losses[0])} → {_listed(ends)} after {words.count(good[0].steps, 'step')}"
-        out.text(told, " " * 12, " " * 12)
-    learnt = [f"{training.skill[-1][1]:.2f}" for training in good if training.skill]
-    if learnt:
-        out.text(f"learnt {good[0].skill[0][1]:.2f} → {_listed(learnt)}", " " * 12, " " * 12)
+    if good and good[0].losses:
+        ends = [format_value(training.losses[-1]) for training in good if training.losses]
+        loss = f"loss {format_value(good[0].losses[0])} → {_listed(ends)} after {format_count(good[0].steps, 'step')}"
+        out.text(loss, " " * 12, " " * 12)
+    skilled = [training.skill for training in good if training.skill]
+    if skilled:
+        ends = [f"{skill[-1][1]:.2f}" for skill in skilled]
+        out.text(f"skill {skilled[0][0][1]:.2f} → {_listed(ends)}", " " * 12, " " * 12)
 
 
 def _listed(values: list[str]) -> str:
@@ -60,4 +63,4 @@ def _listed(values: list[str]) -> str:
 
 
 def as_json(run: Run, proof: Proof) -> str:
-    return json.dumps({"run": run.id, **proof.told})
+    return json.dumps({"run": run.id, **encode(proof)})

@@ -1,16 +1,16 @@
-"""A sheet of lines as wide and high as the terminal: cut, coloured or not, in plain ASCII where it must be."""
+"""A sheet of lines that fits the terminal: cut to its size, with or without colour, in ASCII where needed."""
 
 from __future__ import annotations
 
 import itertools
-import textwrap
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from laststep import text as words
+from laststep.reports.columns import columns, cut, wrap
 from laststep.reports.printing import PLAIN, clean
 from laststep.reports.terminal import NUMBER_AND_UNIT
+from laststep.text import BLOCKS, sparkline
 
 LABEL = 11
 DIM, BOLD, RED, YELLOW, GREEN, CYAN = "2", "1", "31", "33", "32", "36"
@@ -20,7 +20,7 @@ Part = tuple[str, str]
 
 @dataclass
 class Row:
-    """One line of parts (text, colour); of those that do not fit the screen, the highest rank goes first."""
+    """One line of parts (text, colour). If the screen is too small, rows with the highest rank are dropped first."""
 
     parts: Sequence[Part] = ()
     rank: int = 0
@@ -28,7 +28,7 @@ class Row:
 
 @dataclass
 class Sheet:
-    """What the terminal can show."""
+    """Rows, and what the terminal can show."""
 
     width: int = 80
     height: int = 24
@@ -50,8 +50,8 @@ class Sheet:
     def lines(self) -> list[str]:
         rows = list(self.rows)
         while len(rows) > self.height and len(rows) > 1:
-            worst = max(row.rank for row in rows)
-            rows.remove(next(row for row in reversed(rows) if row.rank == worst))
+            highest = max(row.rank for row in rows)
+            rows.remove(next(row for row in reversed(rows) if row.rank == highest))
         return [self._draw(row.parts) for row in rows]
 
     def _draw(self, parts: Sequence[Part]) -> str:
@@ -63,45 +63,28 @@ class Sheet:
         return drawn.rstrip()
 
     def plain(self, text: str) -> str:
-        """One line, nothing in it that could move the cursor, and only what the terminal can show."""
+        """One line without control characters, in ASCII where the terminal shows nothing else."""
         text = clean(text.replace("\n", " "))
         text = "".join(char for char in text if unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp"))
         return text.translate(PLAIN).encode("ascii", "replace").decode() if self.ascii else text
 
 
-def columns(text: str) -> int:
-    """How wide a terminal shows it."""
-    return len(text) if text.isascii() else sum(map(_columns_of, text))
-
-
-def _columns_of(char: str) -> int:
-    return 0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF")
-
-
-def cut(text: str, room: int, mark: str = "…") -> str:
-    if columns(text) <= room:
-        return text
-    while text and columns(text) > room - 1:
-        text = text[:-1]
-    return text + mark if room > 0 else ""
-
-
 def wrapped(text: str, width: int) -> list[str]:
-    """Lines of a sentence; a number stays with its unit."""
+    """Lines of a sentence; a number stays on one line with its unit."""
     whole = NUMBER_AND_UNIT.sub("\\1\u00a0\\2", clean(text).replace("\n", " "))
-    return [line.replace("\u00a0", " ") for line in textwrap.wrap(whole, max(20, width), break_on_hyphens=False)]
+    return [line.replace("\u00a0", " ") for line in wrap(whole, max(20, width))]
 
 
 def curve(points: Sequence[float], width: int, top: float | None = None, ascii: bool = False) -> str:
-    """Blocks between the lowest and the highest; with a top from zero, and what sticks out is kept."""
+    """A sparkline from the lowest to the highest value; with `top`, from 0 to there, and peaks are kept."""
     if len(points) < 3:
         return ""
     if len(points) > width:
         edges = [round(i * len(points) / width) for i in range(width + 1)]
         pools = [points[a:b] for a, b in itertools.pairwise(edges)]
         points = [max(pool) if top else sum(pool) / len(pool) for pool in pools]
-    blocks = PLAIN_BLOCKS if ascii else words.BLOCKS
+    blocks = PLAIN_BLOCKS if ascii else BLOCKS
     if top:
         return "".join(blocks[max(0, min(7, int(point / top * 7.99)))] for point in points)
-    drawn = words.curve(points, width)
-    return drawn.translate(str.maketrans(words.BLOCKS, blocks))
+    drawn = sparkline(points, width)
+    return drawn.translate(str.maketrans(BLOCKS, blocks))

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import re
-import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Diagnosis, Finding, Remedy
-from laststep.analysis.progress import progress, stopped_by_us
+from laststep.analysis.progress import progress
+from laststep.analysis.signals import stopped_by_laststep
 from laststep.logs.harmless import harmless_in
-from laststep.logs.read import story_of
+from laststep.logs.read import parsed_console
+from laststep.record.events.logs import Log
+from laststep.record.events.process import ProbeState, Raised, RecorderStart
+from laststep.record.events.shared import Frame
+from laststep.record.events.stacks import Attached
+from laststep.record.events.supervisor import Fault, RecordingStopped
 from laststep.record.run import Run
 from laststep.reports.attached import tell_process
+from laststep.reports.columns import columns, cut, wrap
 from laststep.reports.printing import clean
-from laststep.rules.rule import all_rules
+from laststep.rules.ranking import chain
+from laststep.rules.rule import Tier, all_rules
+from laststep.text import ERRNO, format_count, format_duration, format_place, format_size, sparkline
 
-ONE_SCREEN = 43  # lines, and at the end of a run a blank one before and after; what was ruled out gives way
-MOST_RULED_OUT = 5
-MOST_UNCHECKED = 3
-MOST_HARMLESS = 3
-MOST_NOTES = 3
-NUMBER_AND_UNIT = re.compile(r"(\d) (s|min|h|days|B|KB|MB|GB)\b")  # kept together when a line breaks
+MAX_PAGE_LINES = 43  # one screen; after a run there is a blank line before and after. What was ruled out gives way
+MAX_RULED_OUT = 5
+MAX_UNCHECKED = 3
+MAX_HARMLESS = 3
+MAX_NOTES = 3
+MAX_OTHER_FINDINGS = 3
+MAX_REMEDIES = 3
+MAX_PROBES = 3
+NUMBER_AND_UNIT = re.compile(r"(\d) (s|min|h|days|B|KB|MB|GB)\b")  # kept on one line
 OUTCOME_COLOURS = {
     "finished": "32",
     "running": "36",
@@ -34,11 +45,11 @@ OUTCOME_COLOURS = {
 
 @dataclass
 class Page:
-    """Lines, wrapped to the width, coloured or not."""
+    """Lines, wrapped to the width, with or without colour."""
 
     width: int = 80
     colour: bool = False
-    cwd: str = ""  # below it, places are told relative to it
+    cwd: str = ""  # paths below it are shown relative to it
     lines: list[str] = field(default_factory=list)
 
     def paint(self, text: str, code: str) -> str:
@@ -50,18 +61,16 @@ class Page:
 
     def heading(self, text: str, right: str = "") -> None:
         self.blank()
-        gap = " " * max(2, self.width - len(text) - len(right)) if right else ""
+        gap = " " * max(2, self.width - columns(text) - columns(right)) if right else ""
         self.line((text, "1"), (gap, ""), (right, "2"))
 
     def relative(self, text: str) -> str:
         return text.replace(self.cwd.rstrip("/") + "/", "") if len(self.cwd) > 1 else text
 
     def text(self, text: str, first: str = "  ", rest: str = "  ") -> None:
-        """One paragraph; what came from the program is stripped of control characters."""
+        """One paragraph, without control characters."""
         for line in NUMBER_AND_UNIT.sub("\\1\u00a0\\2", clean(self.relative(text))).splitlines() or [""]:
-            wrapped = textwrap.wrap(
-                line, self.width - 1, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
-            )
+            wrapped = wrap(line, self.width - 1, first, rest)
             self.lines += [line.replace("\u00a0", " ") for line in wrapped] or [""]
             first = rest
 
@@ -73,10 +82,8 @@ class Page:
         room = self.width
         painted = ""
         for text, code in parts:
-            text = clean(text).replace("\n", " ")
-            if len(text) > room:
-                text = text[: max(0, room - 1)] + "…" if room else ""
-            room -= len(text)
+            text = cut(clean(text).replace("\n", " "), room)
+            room -= columns(text)
             painted += self.paint(text, code) if code else text
         self.lines.append(painted)
 
@@ -85,48 +92,48 @@ class Page:
 
 
 def page(diagnosis: Diagnosis, width: int = 80, colour: bool = False, verbose: bool = False) -> str:
-    """The whole answer. Verbose adds the other findings in full, all that was ruled out, and the stack."""
-    for ruled_out in range(MOST_RULED_OUT, 0, -1):
-        told = _page(diagnosis, width, colour, verbose, ruled_out)
-        if verbose or len(told.lines) <= ONE_SCREEN:
+    """The whole answer. Verbose adds the other findings in full, everything that was ruled out, and the stack."""
+    for max_ruled_out in range(MAX_RULED_OUT, 0, -1):
+        out = _page(diagnosis, width, colour, verbose, max_ruled_out)
+        if verbose or len(out.lines) <= MAX_PAGE_LINES:
             break
-    return str(told)
+    return str(out)
 
 
-def _page(diagnosis: Diagnosis, width: int, colour: bool, verbose: bool, most_ruled_out: int) -> Page:
+def _page(diagnosis: Diagnosis, width: int, colour: bool, verbose: bool, max_ruled_out: int) -> Page:
     run = diagnosis.run
     out = Page(min(max(width, 40), 100), colour, run.cwd)
     title = f"laststep · {run.id}"
-    gap = " " * max(2, out.width - len(title) - len(diagnosis.outcome))
+    gap = " " * max(2, out.width - columns(title) - len(diagnosis.outcome))
     out.line((title, "2"), (gap, ""), (diagnosis.outcome, "1;" + OUTCOME_COLOURS[diagnosis.outcome]))
     out.text(" ".join(run.command) if not run.is_log else _the_log(diagnosis), "", "")
-    attached = run.last("attach")
+    attached = run.last(Attached)
     if attached is not None:
         tell_process(out, run, attached, verbose)
     else:
         out.heading("What happened")
         out.text(what_happened(diagnosis))
-    stopped = run.last("recording-stopped")
+    stopped = run.last(RecordingStopped)
     if stopped is not None:
-        because = words.ERRNO.get(str(stopped.get("because")), str(stopped.get("because")))
-        out.text(f"Recording stopped early ({because}): what came later is not known. The program was not disturbed.")
-    for note in run.too_large[:MOST_NOTES]:
-        out.text(f"Not all of it was read: {note}.")
+        because = ERRNO.get(stopped.because, stopped.because)
+        out.text(f"Recording stopped early ({because}), so later events are missing. The program was not affected.")
+    for note in run.too_large[:MAX_NOTES]:
+        out.text(f"The record was not read completely: {note}.")
     for number, finding in enumerate(diagnosis.findings):
         if number == 0 or verbose:
-            _tell(out, finding, diagnosis)
+            _add_finding(out, finding, diagnosis)
     if not diagnosis.findings:
         if attached is None or diagnosis.outcome == "stalled":
-            _tell_nothing(out, diagnosis)
+            _add_no_finding(out, diagnosis)
     elif not verbose:
-        _tell_others(out, diagnosis)
-    _tell_harmless(out, diagnosis, verbose)
-    _tell_ruled_out(out, diagnosis, verbose, most_ruled_out)
+        _add_others(out, diagnosis)
+    _add_harmless(out, diagnosis, verbose)
+    _add_ruled_out(out, diagnosis, verbose, max_ruled_out)
     if diagnosis.findings:
-        _tell_changes(out, diagnosis.findings[0], diagnosis)
+        _add_remedies(out, diagnosis.findings[0], diagnosis)
     if verbose:
-        _tell_stack(out, diagnosis)
-    _tell_more(out, diagnosis, verbose)
+        _add_stack(out, diagnosis)
+    _add_more(out, diagnosis, verbose)
     return out
 
 
@@ -137,36 +144,36 @@ def what_happened(diagnosis: Diagnosis) -> str:
         "running": "The program is running",
         "stopped": "Training stopped early",
         "crashed": "The program crashed",
-        "stalled": "The program is alive and gets nowhere",
+        "stalled": "The program is alive but makes no progress",
         "unknown": "The log does not say how it ended",
     }
-    if stopped_by_us(run):
-        verbs["stopped"] = "Training was stuck, and laststep stopped it as asked"
+    if stopped_by_laststep(run):
+        verbs["stopped"] = "Training was stuck and laststep stopped it, as requested"
     elif diagnosis.outcome == "stopped" and not run.training_seen:
         verbs["stopped"] = "The program was stopped"
     if run.is_log:
         return f"{verbs[diagnosis.outcome]}{_how(diagnosis)}; {progress(run).says}."
-    return f"{verbs[diagnosis.outcome]}{_how(diagnosis)}{_progress(diagnosis)}, after {words.span(run.seconds)}."
+    return f"{verbs[diagnosis.outcome]}{_how(diagnosis)}{_progress(diagnosis)}, after {format_duration(run.seconds)}."
 
 
 def _the_log(diagnosis: Diagnosis) -> str:
-    log = diagnosis.run.first("log")
+    log = diagnosis.run.first(Log)
     assert log is not None
-    told = f"{words.count(log.get('lines'), 'line')}, {words.size(log.get('bytes'))}; nothing was recorded"
-    several = f". It holds {log.get('runs')} runs: this is about the last" if log.get("runs") > 1 else ""
-    rubbish = f". {words.count(log.get('rubbish'), 'line')} of it are no text" if log.get("rubbish") else ""
-    turned = ". Its newest line comes first; lines are counted from the oldest" if log.get("reversed") else ""
-    return told + several + rubbish + turned
+    size = f"{format_count(log.lines, 'line')}, {format_size(log.bytes)}; nothing was recorded"
+    several = f". The log holds {log.runs} runs; this is the last one" if log.runs > 1 else ""
+    rubbish = f". {format_count(log.rubbish, 'line')} are not text" if log.rubbish else ""
+    is_reversed = ". The newest line comes first; lines are counted from the oldest" if log.is_reversed else ""
+    return size + several + rubbish + is_reversed
 
 
-def _tell_harmless(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
-    """Messages that frighten people and mean nothing, named as such; only of a bare log, or when asked."""
+def _add_harmless(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
+    """Messages that look alarming and mean nothing; only for a bare log, or if verbose."""
     if not (diagnosis.run.is_log or verbose):
         return
-    known = harmless_in(story_of(diagnosis.run).lines)
+    known = harmless_in(parsed_console(diagnosis.run).lines)
     if known:
-        out.heading("Harmless, though it looks otherwise")
-        for item in known if verbose else known[:MOST_HARMLESS]:
+        out.heading("Harmless messages")
+        for item in known if verbose else known[:MAX_HARMLESS]:
             out.item(f"“{item.words}”: {item.meaning}" + (f" ({item.times} times)" if item.times > 1 else ""))
 
 
@@ -176,57 +183,73 @@ def _how(diagnosis: Diagnosis) -> str:
         return f" ({run.signal})"
     if run.exit_code:
         return f" (exit code {run.exit_code})"
-    return " (without a word)" if run.vanished else ""
+    return " (it left no exit status)" if run.vanished else ""
 
 
 def _progress(diagnosis: Diagnosis) -> str:
     run = diagnosis.run
     if not run.training_seen:
-        return ", without a training step that laststep saw" if run.has("recorder") else ""
-    told = f" at step {run.steps[-1].number:,}" if run.steps else " before the first step"
+        return ", no training step seen" if run.has(RecorderStart) else ""
+    at = f" at step {run.steps[-1].number:,}" if run.steps else " before the first step"
     fit = run.fit
     if fit is not None and fit.asked:
-        told += f", {fit.reached} of {words.count(fit.asked, 'epoch')} complete"
-    return told
+        at += f", {fit.reached} of {format_count(fit.asked, 'epoch')} complete"
+    return at
 
 
-def _tell(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
-    out.heading("Why", finding.rule)
-    cwd = diagnosis.run.cwd
-    where = words.place(finding.where, cwd)
-    word = finding.confidence.name
-    indent = "  " + " " * (len(word) + 2)
+def _add_finding(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
+    is_open = _is_open(finding)
+    out.heading("What ended it" if is_open else "Why", finding.rule)
+    word = "" if is_open else finding.confidence.name
+    indent = "  " + " " * (len(word) + 2 if word else 0)
     cause = clean(out.relative(finding.cause))
-    first, *rest = textwrap.wrap(
-        cause, out.width - 1, initial_indent=indent, subsequent_indent="  ", break_on_hyphens=False
-    ) or [indent]
-    out.line(("  ", ""), (word, "1"), ("  " + first.lstrip(), ""))
+    first, *rest = wrap(cause, out.width - 1, indent, "  ") or [indent]
+    out.line(("  ", ""), (word, "1"), (("  " if word else "") + first.lstrip(), ""))
     for line in rest:
         out.line((line, ""))
-    if where:
-        text = str((finding.where or {}).get("text") or "")
-        out.line(("  ", ""), (where, "36"), (f"   {text}" if text else "", ""))
+    where = finding.where
+    if where is not None:
+        place = format_place(where, diagnosis.run.cwd)
+        out.line(("  ", ""), (place, "36"), (f"   {where.text}" if where.text else "", ""))
+    if is_open:
+        out.text("That is certain. Why it came to this is open.")
+    if finding is diagnosis.findings[0]:
+        _add_chain(out, diagnosis)
     out.heading("Evidence")
-    above = progress(diagnosis.run).says if diagnosis.run.is_log else None  # said in the first sentence
+    above = progress(diagnosis.run).says if diagnosis.run.is_log else None  # already in the first sentence
     for item in finding.evidence:
         if item.says == above:
             continue
-        drawn = words.curve(item.curve)
+        drawn = sparkline(item.curve)
         out.item(item.says + (f"\n{drawn}" if drawn else ""))
 
 
-def _tell_others(out: Page, diagnosis: Diagnosis) -> None:
-    """Further findings, less those that another one explains."""
+def _is_open(finding: Finding) -> bool:
+    """It is certain what ended the program, and not why."""
+    known = all_rules().get(finding.rule)
+    return known is not None and known.tier is Tier.ECHO and finding.confidence is Confidence.CERTAIN
+
+
+def _add_chain(out: Page, diagnosis: Diagnosis) -> None:
+    """How the first finding led to the end, where a link between the two says more than an echo does."""
+    known = all_rules()
+    links = [each for each in chain(diagnosis.findings) if each.rule in known and known[each.rule].tier < Tier.ECHO]
+    if len(links) > 1 and known[links[0].rule].ends:
+        out.text("How it ended: " + " ← ".join(out.relative(link.in_brief) for link in links) + ".")
+
+
+def _add_others(out: Page, diagnosis: Diagnosis) -> None:
+    """Further findings, without those that another one explains."""
     known = all_rules()
     echoes = {rule for finding in diagnosis.findings if finding.rule in known for rule in known[finding.rule].outranks}
-    others = [finding for finding in diagnosis.findings[1:] if finding.rule not in echoes]
+    others = [each for each in diagnosis.findings[1:] if each.follows_from is None and each.rule not in echoes]
     if others:
         out.heading("Also")
-    for finding in others[:3]:
+    for finding in others[:MAX_OTHER_FINDINGS]:
         out.item(f"{finding.cause} ({finding.confidence.name}, {finding.rule})")
 
 
-def _tell_nothing(out: Page, diagnosis: Diagnosis) -> None:
+def _add_no_finding(out: Page, diagnosis: Diagnosis) -> None:
     out.heading("Why")
     if diagnosis.outcome in ("finished", "running"):
         out.text("Nothing to report.")
@@ -236,83 +259,84 @@ def _tell_nothing(out: Page, diagnosis: Diagnosis) -> None:
             for item in notes:
                 out.item(item.because)
     elif diagnosis.run.is_log:
-        _tell_what_to_run(out, diagnosis)
-    elif diagnosis.run.has("attach"):
-        out.text("No cause found: it waits where nobody sees from outside. Started with `laststep run` it would tell.")
+        _add_what_to_run(out, diagnosis)
+    elif diagnosis.run.has(Attached):
+        out.text("No cause found: what it waits for cannot be seen from outside. `laststep run` records from inside.")
     else:
-        out.text("No cause found. The record does not say; what was looked at is below.")
+        out.text("No cause found. What was checked is listed below.")
 
 
-def _tell_what_to_run(out: Page, diagnosis: Diagnosis) -> None:
-    """A log that does not say: what would."""
+def _add_what_to_run(out: Page, diagnosis: Diagnosis) -> None:
+    """The log does not contain the cause: how to get a record that does."""
     if diagnosis.outcome == "unknown":
-        out.text(
-            "Nothing in the log speaks of trouble, and it does not show the end: it may be cut, or go on elsewhere."
-        )
+        out.text("The log shows neither an error nor the end: it may be truncated, or continue in another file.")
     else:
-        out.text("No cause found: the log does not say.")
-    out.text("To find out, let it be recorded the next time:")
+        out.text("No cause found in the log.")
+    out.text("To find out, record the next run:")
     out.line(("      ", ""), ("laststep run python train.py", "32"))
 
 
-def _tell_ruled_out(out: Page, diagnosis: Diagnosis, verbose: bool, most: int) -> None:
+def _add_ruled_out(out: Page, diagnosis: Diagnosis, verbose: bool, limit: int) -> None:
     if diagnosis.run.is_log and not verbose:
-        return  # a log shows little that could rule anything out
+        return  # a log contains little that could rule anything out
     if diagnosis.findings or diagnosis.outcome in ("stopped", "crashed", "stalled") or verbose:
-        telling = [item for item in diagnosis.ruled_out if item.measured or not diagnosis.findings]
-        shown = list(diagnosis.ruled_out) if verbose else telling
+        shown = [item for item in diagnosis.ruled_out if verbose or item.measured or not diagnosis.findings]
         shown.sort(key=lambda item: (not item.measured, item.rule != "host-out-of-memory"))
         if shown:
             out.heading("Ruled out")
-            for item in shown if verbose else shown[:most]:
+            for item in shown if verbose else shown[:limit]:
                 out.item(f"{item.rule}: {item.because}")
     reasons: dict[str, list[str]] = {}
     for unchecked in diagnosis.unchecked:
         reasons.setdefault(unchecked.because, []).append(unchecked.rule)
-    strange = [probe for probe in diagnosis.run.all("probe") if probe.get("state") in ("unsupported", "removed")]
-    if (reasons and diagnosis.outcome != "running") or strange:
+    disabled = [probe for probe in diagnosis.run.all(ProbeState) if probe.state in ("unsupported", "removed")]
+    if (reasons and diagnosis.outcome != "running") or disabled:
         out.heading("Could not be checked")
-        for probe in strange[:3]:
-            out.item(f"what the probe {probe.get('name')} sees: {probe.get('because')}")
-        for because, rules in list(reasons.items())[: len(reasons) if verbose else MOST_UNCHECKED]:
+        for probe in disabled[:MAX_PROBES]:
+            out.item(f"probe {probe.name}: {probe.because}")
+        for because, rules in list(reasons.items())[: len(reasons) if verbose else MAX_UNCHECKED]:
             more = f" and {len(rules) - 3} more" if len(rules) > 3 and not verbose else ""
             out.item(f"{', '.join(rules if verbose else rules[:3])}{more}: {because}")
 
 
-def _tell_changes(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
+def _add_remedies(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
     if not finding.remedies:
         return
     out.heading("What to change")
-    for remedy in finding.remedies[:3]:
-        _tell_remedy(out, remedy, diagnosis)
+    for remedy in finding.remedies[:MAX_REMEDIES]:
+        _add_remedy(out, remedy, diagnosis)
 
 
-def _tell_remedy(out: Page, remedy: Remedy, diagnosis: Diagnosis) -> None:
+def _add_remedy(out: Page, remedy: Remedy, diagnosis: Diagnosis) -> None:
     out.item(remedy.does + (" (cannot change what the model learns)" if remedy.safe else ""))
     if remedy.change:
-        where = words.place(remedy.where, diagnosis.run.cwd)
+        where = format_place(remedy.where, diagnosis.run.cwd)
         if where:
             out.line(("      ", ""), (where, "36"))
         for line in remedy.change.splitlines():
             out.line(("      ", ""), (line, "32"))
 
 
-def _tell_stack(out: Page, diagnosis: Diagnosis) -> None:
-    event = diagnosis.run.uncaught or diagnosis.run.last("exception")
-    frames = list(event.get("frames", [])) if event else []
-    fault = diagnosis.run.last("fault")
-    if fault is not None:
-        current = next((t for t in fault.get("threads", []) if t.get("current")), None)
-        frames = list(reversed(current["frames"])) if current else frames
+def _add_stack(out: Page, diagnosis: Diagnosis) -> None:
+    error, fault = diagnosis.run.uncaught or diagnosis.run.last(Raised), diagnosis.run.last(Fault)
+    frames = _frames_of(error, fault)
     if frames:
-        out.heading("The stack, the last call at the bottom")
+        out.heading("Stack (most recent call last)")
         for frame in frames:
-            out.line((f"  {words.place(frame, diagnosis.run.cwd)} in {frame.get('function', '?')}", ""))
-        if event is not None and fault is None:
-            out.text(f"{event.get('type')}: {event.get('message')}")
+            out.line((f"  {format_place(frame, diagnosis.run.cwd)} in {frame.function or '?'}", ""))
+        if error is not None and fault is None:
+            out.text(f"{error.type}: {error.message}")
 
 
-def _tell_more(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
+def _frames_of(error: Raised | None, fault: Fault | None) -> Sequence[Frame]:
+    """The stack of the thread that died, or else of the exception; innermost frame last."""
+    died = next((thread for thread in fault.threads if thread.current), None) if fault is not None else None
+    if died is not None:
+        return died.frames[::-1]
+    return error.frames if error is not None else ()
+
+
+def _add_more(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
     hints = [f"laststep explain {finding.rule}" for finding in diagnosis.findings[:1]]
     if diagnosis.run.fits and not diagnosis.run.alive and any(map(_can_be_tried, diagnosis.findings[:1])):
         hints.append("laststep prove")
@@ -320,8 +344,9 @@ def _tell_more(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
         hints.append(_ask_again(diagnosis.run))
     if diagnosis.findings or diagnosis.outcome in ("stopped", "crashed"):
         out.blank()
-        told = "More: " + " · ".join(hints)
-        for line in [told] if len(told) <= out.width else [f"More: {hints[0]}", *(f"      {h}" for h in hints[1:])]:
+        whole = "More: " + " · ".join(hints)
+        fits = columns(whole) <= out.width
+        for line in [whole] if fits else [f"More: {hints[0]}", *(f"      {hint}" for hint in hints[1:])]:
             out.line((line, "2"))
 
 
@@ -330,6 +355,6 @@ def _can_be_tried(finding: Finding) -> bool:
 
 
 def _ask_again(run: Run) -> str:
-    if run.has("attach"):
+    if run.has(Attached):
         return f"laststep attach {run.id.removeprefix('process ')} -v"
     return f"laststep {'diagnose' if run.is_log else 'why'} {run.id} -v"

@@ -13,21 +13,20 @@ from pathlib import Path
 from laststep.analysis.experiments.prove import PROVEN, WITHDRAWN
 from laststep.analysis.finding import Confidence, Diagnosis, Evidence, Finding, RuledOut, Unchecked
 from laststep.analysis.stall import stall_of
+from laststep.record.events.process import RecorderStart
+from laststep.record.events.stacks import Attached
+from laststep.record.events.supervisor import Blind
+from laststep.record.events.training import Epoch
 from laststep.record.run import FATAL, DamagedRun, Run
-from laststep.rules.rule import Need, Rule, all_rules
+from laststep.rules.ranking import rank
+from laststep.rules.rule import SUFFERED, Rule, Vantage, all_rules
 
 NONSENSE = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
 
 NO_TIME = "there was no time for it"
-NOT_IN_A_LOG = {
-    "end": "the log does not say how the process ended",
-    "recorder": "a log alone does not tell; run it with `laststep run`",
-    "fit": "a log alone does not tell; run it with `laststep run`",
-}
-MISSING = {
-    "end": "the end of the process was not recorded: the supervisor died with it, or before it",
-    "recorder": "laststep could not look inside the process",
-}
+UNSEEN_IN_A_LOG = "a log alone does not tell; run it with `laststep run`"
+UNSEEN_FROM_OUTSIDE = "laststep was not inside this process; `laststep run` would be"
+UNSEEN = "laststep could not look inside the process"
 
 
 @contextlib.contextmanager
@@ -49,13 +48,13 @@ def diagnose(run: Run, rules: Iterable[Rule] | None = None, until: float = math.
     ruled_out: list[RuledOut] = []
     unchecked: list[Unchecked] = []
     by_name = {rule.name: rule for rule in (all_rules().values() if rules is None else rules)}
+    vantage = _vantage(run)
     for rule in by_name.values():
         if time.monotonic() > until:
             unchecked.append(Unchecked(NO_TIME, rule.name))
             continue
-        lacking = _lacking(run, rule)
-        if lacking is not None:
-            unchecked.append(Unchecked(_why_missing(run, lacking), rule.name))
+        if not vantage.intersection(rule.sees):
+            unchecked.append(Unchecked(_why_unseen(run), rule.name))
             continue
         try:
             answer = rule.check(run)
@@ -71,24 +70,23 @@ def diagnose(run: Run, rules: Iterable[Rule] | None = None, until: float = math.
             ruled_out.append(dataclasses.replace(answer, rule=rule.name))
     findings, withdrawn = _as_proven(run, findings)
     ruled_out += withdrawn
-    ranked = _rank(findings, by_name)
+    ranked = rank(findings, by_name)
     hurried = any(item.because == NO_TIME for item in unchecked)
     return Diagnosis(run, tuple(ranked), tuple(ruled_out), tuple(unchecked), outcome(run, ranked), hurried)
 
 
 def _as_proven(run: Run, findings: list[Finding]) -> tuple[list[Finding], list[RuledOut]]:
     """What `laststep prove` found out about them: proven, or not the cause after all."""
-    proofs = {str(proof.get("rule")): proof for proof in run.proofs}
+    proofs = {proof.rule: proof for proof in run.proofs}
     kept, withdrawn = [], []
     for finding in findings:
         proof = proofs.get(finding.rule)
-        verdict = proof.get("verdict") if proof is not None else ""
-        told = f"tried ({proof.get('says')}): {proof.get('because')}" if proof is not None else ""
-        if verdict == WITHDRAWN:
-            withdrawn.append(RuledOut(told, measured=True, rule=finding.rule))
+        says = f"tried ({proof.says}): {proof.because}" if proof is not None else ""
+        if proof is not None and proof.verdict == WITHDRAWN:
+            withdrawn.append(RuledOut(says, measured=True, rule=finding.rule))
             continue
-        if verdict == PROVEN:
-            evidence = (Evidence(told, run.proofs), *finding.evidence)
+        if proof is not None and proof.verdict == PROVEN:
+            evidence = (Evidence(says, run.proofs), *finding.evidence)
             finding = dataclasses.replace(finding, confidence=Confidence.PROVEN, evidence=evidence)
         kept.append(finding)
     return kept, withdrawn
@@ -104,72 +102,58 @@ def read_diagnosis(folder: Path, seconds: float = math.inf) -> Diagnosis:
         raise DamagedRun(f"{folder} holds a record that makes no sense ({type(error).__name__}: {error})") from error
 
 
-def _lacking(run: Run, rule: Rule) -> Need | None:
-    """The first need that the run does not meet. Of one seen from outside only rules that ask for that can say no."""
-    if run.has("attach") and not any("attach" in need for need in rule.needs if not isinstance(need, str)):
-        return "recorder"
-    return next((need for need in rule.needs if not _is_there(run, need)), None)
-
-
-def _is_there(run: Run, need: Need) -> bool:
-    return any(run.has(kind) for kind in ((need,) if isinstance(need, str) else need))
+def _vantage(run: Run) -> set[Vantage]:
+    """From where the run was seen."""
+    if run.is_log:
+        return {"log"}
+    if run.has(Attached):
+        return {"attached"}
+    return {"outside", "inside"} if run.has(RecorderStart) else {"outside"}
 
 
 def _most(run: Run) -> Confidence:
     """Who only looked from outside, for some seconds, is never certain."""
-    attached = run.last("attach")
+    attached = run.last(Attached)
     if attached is None:
         return Confidence.PROVEN
-    return Confidence.LIKELY if attached.get("long_enough") else Confidence.POSSIBLE
+    return Confidence.LIKELY if attached.long_enough else Confidence.POSSIBLE
 
 
-def _why_missing(run: Run, need: Need) -> str:
-    kind = need if isinstance(need, str) else need[0]
+def _why_unseen(run: Run) -> str:
     if run.is_log:
-        return NOT_IN_A_LOG.get(kind, f"the log does not show it ({kind})")
-    if run.has("attach"):
-        return "laststep was not inside this process; `laststep run` would be"
-    blind = run.last("blind")
-    if blind is not None and kind in ("recorder", "fit"):
-        return f"laststep could not look inside: {blind.get('because')}"
-    if run.alive and kind == "end":
-        return "the run is still going on"
-    return MISSING.get(kind, f"nothing was recorded about it ({kind})")
-
-
-def _rank(findings: list[Finding], rules: dict[str, Rule]) -> list[Finding]:
-    """Not outranked first, then by confidence; the rest keeps the order of the rules."""
-    names = {finding.rule for finding in findings}
-    below = {lower for name in names for lower in rules[name].outranks}
-    return sorted(findings, key=lambda finding: (finding.rule in below, -finding.confidence))
+        return UNSEEN_IN_A_LOG
+    if run.has(Attached):
+        return UNSEEN_FROM_OUTSIDE
+    blind = run.last(Blind)
+    return f"laststep could not look inside: {blind.because}" if blind is not None else UNSEEN
 
 
 def outcome(run: Run, findings: list[Finding]) -> str:
     """finished, stopped, crashed or running, from how the process ended; unknown when a log does not say."""
     if run.alive:
-        known = run.has("attach") or any(f.symptom == "stalled" for f in findings)
+        known = run.has(Attached) or any(f.symptom == "stalled" for f in findings)
         return "stalled" if known and stall_of(run) is not None else "running"
-    symptom = next((finding.symptom for finding in findings if finding.symptom != "leaked"), "")  # a leak ends nothing
+    ending = next((finding for finding in findings if finding.symptom not in SUFFERED), None)
+    symptom = ending.symptom if ending is not None else ""
     if run.signal in FATAL:
         return "crashed"
     if run.signal is not None or run.vanished:
         return "crashed" if symptom == "crashed" else "stopped"
     if run.uncaught is not None:
-        return "stopped" if "KeyboardInterrupt" in run.uncaught.get("bases", []) else "crashed"
+        return "stopped" if "KeyboardInterrupt" in run.uncaught.bases else "crashed"
     if run.exit_code:
         return "crashed" if symptom == "crashed" else "stopped"
     if run.is_log:
-        return _outcome_of_log(run, findings)
+        return _outcome_of_log(run, ending)
     short = any(not fit.complete for fit in run.fits[-1:]) if run.fits else symptom == "stopped"
     return "stopped" if short else "finished"
 
 
-def _outcome_of_log(run: Run, findings: list[Finding]) -> str:
-    first = findings[0] if findings else None
-    if first is not None and first.symptom in ("stopped", "crashed"):
-        shown = [event.time for event in first.evidence[0].events]
-        later = [epoch for epoch in run.all("epoch") if epoch.time > max(shown, default=0.0)]
-        if first.symptom == "crashed" or len(later) < 2:  # the epoch in which it was said ends after it
-            return first.symptom
+def _outcome_of_log(run: Run, ending: Finding | None) -> str:
+    if ending is not None and ending.symptom in ("stopped", "crashed"):
+        shown = [event.time for event in ending.evidence[0].events]
+        later = [epoch for epoch in run.all(Epoch) if epoch.time > max(shown, default=0.0)]
+        if ending.symptom == "crashed" or len(later) < 2:  # the epoch in which it was said ends after it
+            return ending.symptom
     over = run.exit_code == 0 or any(fit.complete for fit in run.fits[-1:])
     return "finished" if over else "unknown"

@@ -7,18 +7,28 @@ import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
-from laststep.analysis.finding import Finding, RuledOut, Unchecked
+from laststep.analysis.finding import Answer as Answer
 from laststep.record.run import Run
 
-Answer: TypeAlias = Finding | RuledOut | Unchecked
-Need: TypeAlias = str | tuple[str, ...]  # a kind of event, or several of which one will do
 Check: TypeAlias = Callable[[Run], Answer]
+Vantage: TypeAlias = Literal["inside", "outside", "attached", "log"]
 
 SYMPTOMS = ("stopped", "crashed", "stalled", "leaked", "diverged")
 HEADINGS = ("What happened", "How laststep knows", "What to do", "Not to be confused with")
+SUFFERED = ("leaked", "diverged")  # training suffers from these, and ends of something else
+
+
+class Tier(IntEnum):
+    """How near a rule is to what the user must change."""
+
+    ROOT = 1  # explains other causes
+    CAUSE = 2  # ends training, or spoils it, by itself
+    CONSEQUENCE = 3  # has a cause, which another rule may know
+    ECHO = 4  # how the end was noticed: certain of what happened, not of why
 
 
 @dataclass(frozen=True)
@@ -27,8 +37,11 @@ class Rule:
 
     name: str
     symptom: str
-    needs: tuple[Need, ...]
-    outranks: tuple[str, ...]
+    tier: Tier
+    sees: tuple[Vantage, ...]  # the records that it can judge: from each of these places alone
+    follows: tuple[str, ...]  # rules, or symptoms, that it may be a consequence of
+    ends: bool  # training ended, or hangs, because of it; otherwise it suffers
+    outranks: tuple[str, ...]  # exceptions to the order by tier
     explanation: str
     check: Check
 
@@ -37,14 +50,25 @@ class Rule:
         return self.explanation.splitlines()[0]
 
 
-def rule(*, needs: tuple[Need, ...] = (), outranks: tuple[str, ...] = ()) -> Callable[[Check], Rule]:
+def rule(
+    *,
+    tier: Tier = Tier.CAUSE,
+    sees: tuple[Vantage, ...] = ("inside", "outside", "log"),
+    follows: tuple[str, ...] = (),
+    ends: bool | None = None,
+    outranks: tuple[str, ...] = (),
+) -> Callable[[Check], Rule]:
     """The function's name is the rule's, its folder is the symptom, its docstring is `laststep explain`."""
 
     def make(check: Check) -> Rule:
+        symptom = check.__module__.split(".")[-2]
         return Rule(
             name=check.__name__.replace("_", "-"),
-            symptom=check.__module__.split(".")[-2],
-            needs=needs,
+            symptom=symptom,
+            tier=tier,
+            sees=sees,
+            follows=follows,
+            ends=symptom not in SUFFERED if ends is None else ends,
             outranks=outranks,
             explanation=inspect.cleandoc(check.__doc__ or ""),
             check=check,

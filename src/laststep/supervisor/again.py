@@ -1,4 +1,4 @@
-"""A run that is started again: how the next one learns which one it follows."""
+"""The environment variables by which a run that was restarted knows the one before."""
 
-PREVIOUS = "LASTSTEP_PREVIOUS"  # the run before
-RESTARTS = "LASTSTEP_RESTARTS"  # how often it has been started again already
+PREVIOUS = "LASTSTEP_PREVIOUS"  # the id of the run before
+RESTARTS = "LASTSTEP_RESTARTS"  # how often it was restarted already

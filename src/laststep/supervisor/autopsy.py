@@ -1,21 +1,22 @@
-"""The facts around a death: limits and counters before, the same after, the kernel's words, the last stack."""
+"""The facts around an end: limits and counters before, the same after, the kernel's log, the last stack."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 from laststep.record.console import read_console
+from laststep.record.decode import encode
+from laststep.record.events.supervisor import Aftermath, Fault, KernelLine, Limits
 from laststep.record.folder import CONSOLE, FAULTS
 from laststep.record.journal import JournalWriter, trim
-from laststep.record.stacks import parse_threads
 from laststep.record.steps import compact
 from laststep.supervisor import cgroup, host
 from laststep.supervisor.gpu import Gpus
 from laststep.supervisor.kernel_log import KernelLog
+from laststep.supervisor.stacks import parse_threads
 
-_MOST_FAULT_BYTES = 65536
+MAX_FAULT_BYTES = 65536
 FAULT_SIGNALS = {
     "Segmentation fault": "SIGSEGV",
     "Aborted": "SIGABRT",
@@ -26,7 +27,7 @@ FAULT_SIGNALS = {
 
 
 class Autopsy:
-    """Opened before the launch, asked again after the end."""
+    """Records limits before the launch, and the same counters after the end."""
 
     def __init__(self, journal: JournalWriter, folder: Path, gpus: Gpus, kernel: KernelLog) -> None:
         self._journal = journal
@@ -37,7 +38,7 @@ class Autopsy:
 
     def before(self, folders: list[Path]) -> None:
         self._journal.write(
-            "limits",
+            Limits.KIND,
             {
                 "machine_kills": host.kills_on_this_machine(),
                 "memory": host.memory(),
@@ -57,12 +58,12 @@ class Autopsy:
         fresh = [folder for folder in groups if folder not in self._groups]
         if fresh:
             self._groups += fresh
-            self._journal.write("limits", {"groups": [cgroup.describe_group(folder) for folder in fresh]})
+            self._journal.write(Limits.KIND, {"groups": [cgroup.describe_group(folder) for folder in fresh]})
 
     def after(self, tree: list[int], folders: list[str]) -> None:
-        """The process is gone: its groups are read by the place where they were."""
+        """The process is gone: its groups are read from the folders where they were."""
         self._journal.write(
-            "aftermath",
+            Aftermath.KIND,
             {
                 "groups": [cgroup.describe_group(folder) for folder in self._groups if folder.exists()],
                 "machine_kills": host.kills_on_this_machine(),
@@ -73,7 +74,7 @@ class Autopsy:
             },
         )
         for line in self._kernel.new_lines():
-            self._journal.write("kernel", {"line": line})
+            self._journal.write(KernelLine.KIND, {"line": line})
         self._fault()
 
     def _fault(self) -> None:
@@ -81,17 +82,17 @@ class Autopsy:
         text = read_fault(self._folder) or read_console(self._folder / CONSOLE).decode("utf-8", "replace")
         _, head, rest = text.rpartition("Fatal Python error: ")
         if head:
-            self._journal.write("fault", parse_fault(head + rest))
+            self._journal.write(Fault.KIND, encode(parse_fault(head + rest)))
 
 
 def _end_of_job() -> float | None:
     """When the batch system will end the job: SLURM says so in the environment."""
-    told = os.environ.get("SLURM_JOB_END_TIME", "")
-    return float(told) if told.isdigit() else None
+    ends = os.environ.get("SLURM_JOB_END_TIME", "")
+    return float(ends) if ends.isdigit() else None
 
 
 def tidy(folder: Path) -> None:
-    """After the end: give back the room that was reserved and not used."""
+    """After the end: free the disk space that was reserved and not used."""
     for steps in folder.glob("steps.*"):
         compact(steps)
     for journal in folder.glob("recorder.*.jsonl"):
@@ -99,19 +100,19 @@ def tidy(folder: Path) -> None:
 
 
 def signal_of_fault(folder: Path) -> str | None:
-    """The fatal signal that faulthandler wrote about, for a process whose exit status is told to others."""
+    """The fatal signal that faulthandler reported, for a process whose exit status only its parent gets."""
     text = read_fault(folder)
     return next((name for words, name in FAULT_SIGNALS.items() if f"Fatal Python error: {words}" in text), None)
 
 
 def read_fault(folder: Path) -> str:
     try:
-        return (folder / FAULTS).read_bytes()[:_MOST_FAULT_BYTES].decode("utf-8", "replace")
+        return (folder / FAULTS).read_bytes()[:MAX_FAULT_BYTES].decode("utf-8", "replace")
     except OSError:
         return ""
 
 
-def parse_fault(text: str) -> dict[str, Any]:
+def parse_fault(text: str) -> Fault:
     """faulthandler's report: what happened, and the stack of each thread, innermost frame first."""
     head = next((line for line in text.splitlines() if line.startswith("Fatal Python error:")), "")
-    return {"head": head.removeprefix("Fatal Python error: "), "threads": parse_threads(text)}
+    return Fault(head=head.removeprefix("Fatal Python error: "), threads=parse_threads(text))

@@ -10,8 +10,10 @@ import time
 from pathlib import Path
 
 from laststep.record.claim import start_time
+from laststep.record.decode import encode
+from laststep.record.events.supervisor import ProcessEnd
 from laststep.supervisor.autopsy import Autopsy, signal_of_fault, tidy
-from laststep.supervisor.foresee import Foresee
+from laststep.supervisor.foresee import Forecaster
 from laststep.supervisor.gpu import Gpus
 from laststep.supervisor.kernel_log import KernelLog
 from laststep.supervisor.launch import describe_run, open_journal
@@ -19,7 +21,7 @@ from laststep.supervisor.watch import Watcher
 
 
 def main() -> None:
-    """Arguments: the run folder and the process to watch. Ends when the process does, and says nothing."""
+    """Arguments: the run folder and the process to watch. Ends when the process does, and prints nothing."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a notebook's stop button is for the notebook
     watch_beside(Path(sys.argv[1]), int(sys.argv[2]))
 
@@ -33,16 +35,15 @@ def watch_beside(folder: Path, pid: int) -> None:
     autopsy = Autopsy(journal, folder, gpus, KernelLog())
     autopsy.before([Path.cwd(), folder])
     watcher = Watcher(pid, folder, [Path.cwd(), folder], gpus, autopsy.note_groups)
-    watcher.at_sample.append(Foresee(folder, pid, journal, None, False).see)
+    watcher.at_sample.append(Forecaster(folder, pid, journal, None, False).see)
     watcher.start()
     _wait_for_end(pid, born)
     ended = time.time()
     watcher.stop()
     autopsy.after(watcher.tree, [str(Path.cwd()), str(folder)])
-    # Not our child: the system tells its exit status to its own parent only.
-    seen = signal_of_fault(folder)
-    end = {"code": None, "signal": seen, "seconds": max(0.0, ended - began), "pid": pid, "beside": True}
-    journal.write("end", end, at=ended)
+    # It is not our child, and only its parent gets its exit status.
+    end = ProcessEnd(signal=signal_of_fault(folder), seconds=max(0.0, ended - began), pid=pid, beside=True)
+    journal.write(end.KIND, encode(end), at=ended)
     journal.close()
     tidy(folder)
 

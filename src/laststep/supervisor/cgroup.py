@@ -1,15 +1,15 @@
-"""Memory control groups, version 1 and 2: use, limit, kill counters of a process's group and those above it."""
+"""Memory control groups, version 1 and 2: usage, limit and kill counters of a process's group and its ancestors."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-UNLIMITED = 1 << 60
+UNLIMITED_BYTES = 1 << 60  # version 1 has a huge limit instead of none
 
 
 def memory_groups(pid: int, root: Path = Path("/")) -> list[Path]:
-    """The memory cgroup folders of a process, its own first, then those above it."""
+    """The folders of a process's memory control groups, its own first, then its ancestors."""
     try:
         lines = (root / f"proc/{pid}/cgroup").read_text().splitlines()
     except OSError:
@@ -22,14 +22,14 @@ def memory_groups(pid: int, root: Path = Path("/")) -> list[Path]:
         elif controllers == "":
             version2 = path
     if version1 is not None:
-        return _chain(_mount_of(root, "cgroup", "memory"), version1, "memory.limit_in_bytes")
+        return _groups_upwards(_mount_of(root, "cgroup", "memory"), version1, "memory.limit_in_bytes")
     if version2 is not None:
-        return _chain(_mount_of(root, "cgroup2", ""), version2, "memory.current")
+        return _groups_upwards(_mount_of(root, "cgroup2", ""), version2, "memory.current")
     return []
 
 
 def _mount_of(root: Path, kind: str, controller: str) -> tuple[Path, str] | None:
-    """(mount point, the group that is mounted there): inside a container that is not the root group."""
+    """(mount point, the group mounted there): inside a container that is not the root group."""
     try:
         lines = (root / "proc/self/mountinfo").read_text().splitlines()
     except OSError:
@@ -42,7 +42,7 @@ def _mount_of(root: Path, kind: str, controller: str) -> tuple[Path, str] | None
     return None
 
 
-def _chain(mount: tuple[Path, str] | None, path: str, marker: str) -> list[Path]:
+def _groups_upwards(mount: tuple[Path, str] | None, path: str, marker: str) -> list[Path]:
     if mount is None:
         return []
     point, mounted = mount
@@ -59,7 +59,7 @@ def _chain(mount: tuple[Path, str] | None, path: str, marker: str) -> list[Path]
 
 
 def read_group(folder: Path) -> dict[str, Any]:
-    """Use, limit and kill count of one group; what this kernel does not have is left out."""
+    """Usage, limit and kill count of a group; what the kernel does not provide is left out."""
     if (folder / "memory.current").exists() or (folder / "memory.max").exists():
         events = _table(folder / "memory.events")
         values = {
@@ -82,7 +82,7 @@ def read_group(folder: Path) -> dict[str, Any]:
             "kills": _table(folder / "memory.oom_control").get("oom_kill"),
             "hits": _number(folder / "memory.failcnt"),
         }
-    if values.get("limit") is not None and int(values["limit"] or 0) > UNLIMITED:
+    if values.get("limit") is not None and int(values["limit"] or 0) > UNLIMITED_BYTES:
         values["limit"] = None
     return {name: value for name, value in values.items() if value is not None}
 
@@ -92,7 +92,7 @@ def describe_group(folder: Path) -> dict[str, Any]:
 
 
 def tightest(groups: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The group with the least room left; None where nothing is limited."""
+    """The group with the least headroom; None if there is no limit."""
     limited = [group for group in groups if group.get("limit")]
     return min(limited, key=lambda group: group["limit"] - group.get("used", 0), default=None)
 

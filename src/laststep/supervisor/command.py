@@ -1,7 +1,8 @@
-"""The user's command and its environment: what is run, and how the recorder gets into it."""
+"""The user's command and its environment: what is run, and how the recorder is loaded into it."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -9,11 +10,11 @@ from pathlib import Path
 import laststep
 from laststep.supervisor.again import PREVIOUS, RESTARTS
 
-RECORDER = Path(laststep.__file__).resolve().parent / "recorder"
+RECORDER_FOLDER = Path(laststep.__file__).resolve().parent / "recorder"
 
 
 def python_for_scripts() -> str:
-    """The Python for `laststep run train.py`: the active environment's, or ours if it can train, or the one on PATH."""
+    """The Python for `laststep run train.py`: the active environment's, ours if it can train, or the one on PATH."""
     import importlib.util
 
     for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
@@ -28,7 +29,7 @@ def python_for_scripts() -> str:
 
 
 def full_command(command: list[str]) -> list[str]:
-    """`train.py …` and `-m package …` get a Python in front; all else is run as it stands."""
+    """`train.py …` and `-m package …` get a Python in front; everything else is run unchanged."""
     if command[0] in ("-m", "-c") or (command[0].endswith(".py") and not os.access(command[0], os.X_OK)):
         return [python_for_scripts(), *command]
     if command[0].endswith(".py") and os.sep not in command[0]:
@@ -37,7 +38,7 @@ def full_command(command: list[str]) -> list[str]:
 
 
 def own_environment() -> dict[str, str]:
-    """As we got it: without a locale, our own Python has added LC_CTYPE, and the program's would not do the same."""
+    """The environment as we got it. Without a locale, our Python has added LC_CTYPE, which the program's would not."""
     environ = dict(os.environ)
     try:
         at_start = Path("/proc/self/environ").read_bytes().split(b"\0")
@@ -48,20 +49,20 @@ def own_environment() -> dict[str, str]:
     return environ
 
 
-def recorded_environment(folder: Path, asked: dict[str, str] | None = None) -> dict[str, str]:
-    """What makes the program's Python load the recorder; sitecustomize takes it all out again."""
+def recorded_environment(folder: Path, options: dict[str, str] | None = None) -> dict[str, str]:
+    """Makes the program's Python load the recorder; sitecustomize removes these variables again."""
     environ = {name: value for name, value in own_environment().items() if name not in (PREVIOUS, RESTARTS)}
     environ["LASTSTEP_RECORD"] = str(folder)
-    environ["LASTSTEP_ASKED"] = ";".join(f"{name}={value}" for name, value in (asked or {}).items())
+    environ["LASTSTEP_ASKED"] = json.dumps(options or {})
     path = environ.get("PYTHONPATH")
     if path is not None:
         environ["LASTSTEP_PYTHONPATH"] = path
-    environ["PYTHONPATH"] = str(RECORDER) + (os.pathsep + path if path else "")
+    environ["PYTHONPATH"] = str(RECORDER_FOLDER) + (os.pathsep + path if path else "")
     return environ
 
 
 def why_blind(command: list[str]) -> str:
-    """Nobody reported from inside: the reason, as far as the command shows it."""
+    """Why nothing was recorded from inside, as far as the command shows it."""
     for word in command[1:]:
         if not word.startswith("-") or word in ("-m", "-c"):
             break

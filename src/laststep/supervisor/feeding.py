@@ -1,29 +1,34 @@
-"""Where the input pipeline's Python stands while steps wait for data: a few quick looks, when the wait is large."""
+"""Where the input pipeline's Python is while steps wait for data: a few quick snapshots, when the wait is long."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from typing import Any
+from dataclasses import replace
 
-from laststep.analysis.stacks import Look, count_places
+from laststep.analysis.stacks import ITERATOR, SnapshotView, count_places
+from laststep.record.decode import encode
+from laststep.record.events.stacks import Snapshot
+from laststep.record.events.supervisor import Feeding, SeenLine
 from laststep.record.follow import Live
 from laststep.record.journal import JournalWriter
 from laststep.supervisor.stacks import by_spy
 
-WINDOW = 12  # beats
-SHARE, EACH = 0.3, 0.004  # of the time, and seconds in each step, from which on a look is worth its while
-LOOKS, APART = 10, 0.15
-AGAIN = (60.0, 600.0)  # seconds until the next series of looks
-MOST_SERIES = 1 + len(AGAIN)
+WINDOW_BEATS = 12
+MIN_WAIT_SHARE = 0.3  # of the time
+MIN_WAIT_SECONDS = 0.004  # per step
+SNAPSHOTS = 10  # in a series
+SECONDS_APART = 0.15
+PAUSES = (60.0, 600.0)  # seconds until the next series
+MAX_SERIES = 1 + len(PAUSES)
 
 
-class Feeding:
-    """Told of each beat; looks at the stacks three times in a run at most."""
+class FeedingWatcher:
+    """Is given each heartbeat; takes three series of snapshots in a run at most."""
 
     def __init__(self, journal: JournalWriter) -> None:
         self._journal = journal
-        self._beats: deque[tuple[float, int, float]] = deque(maxlen=WINDOW)
+        self._beats: deque[tuple[float, int, float]] = deque(maxlen=WINDOW_BEATS)
         self._series = 0
         self._next = 0.0
 
@@ -32,24 +37,29 @@ class Feeding:
             self._beats.clear()
             return
         self._beats.append((live.beat.time, live.beat.step, live.beat.waited))
-        waited = self._share()
-        if waited is not None and self._series < MOST_SERIES and time.monotonic() >= self._next:
-            self._next = time.monotonic() + (*AGAIN, 0.0)[self._series]
+        waits = self._waits()
+        if waits is not None and self._series < MAX_SERIES and time.monotonic() >= self._next:
+            self._next = time.monotonic() + (*PAUSES, 0.0)[self._series]
             self._series += 1
-            self._journal.write("feeding", {**waited, **self._look(pid)})
+            self._journal.write(Feeding.KIND, encode(replace(waits, snapshots=SNAPSHOTS, lines=self._find_lines(pid))))
 
-    def _share(self) -> dict[str, float] | None:
+    def _waits(self) -> Feeding | None:
         (t0, step0, waited0), (t1, step1, waited1) = (*self._beats, (0.0, 0, 0.0), (0.0, 0, 0.0))[0], self._beats[-1]
         steps, seconds, waited = step1 - step0, t1 - t0, waited1 - waited0
-        if len(self._beats) < WINDOW or steps <= 0 or waited < SHARE * seconds or waited / steps < EACH:
+        if (
+            len(self._beats) < WINDOW_BEATS
+            or steps <= 0
+            or waited < MIN_WAIT_SHARE * seconds
+            or waited / steps < MIN_WAIT_SECONDS
+        ):
             return None
-        return {"share": round(waited / seconds, 3), "each": round(waited / steps, 6), "steps": steps}
+        return Feeding(share=round(waited / seconds, 3), each=round(waited / steps, 6), steps=steps)
 
-    def _look(self, pid: int) -> dict[str, Any]:
+    def _find_lines(self, pid: int) -> tuple[SeenLine, ...]:
         places = []
-        for _ in range(LOOKS):
-            look = Look({"threads": by_spy(pid)[0], "waiting": 1.0, "seconds": 1.0})
-            feeder = look.blocked
-            places.append(feeder.place if feeder is not look.main or look.main.runs("iterator_ops.py") else None)
-            time.sleep(APART)
-        return {"looks": LOOKS, "lines": count_places(places)}
+        for _ in range(SNAPSHOTS):
+            view = SnapshotView(Snapshot(threads=by_spy(pid)[0], waiting=1.0, seconds=1.0))
+            feeder = view.blocked
+            places.append(feeder.place if feeder is not view.main or view.main.runs(ITERATOR) else None)
+            time.sleep(SECONDS_APART)
+        return count_places(places)

@@ -1,35 +1,48 @@
-"""While it runs: does memory grow for good, what keeps it, when does it run out; said, and again at half the time."""
+"""Watch the memory of a living run: forecast when it runs out and which container holds it; count handles."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from laststep import text as words
-from laststep.analysis.forecast import Forecast, Point, Room, memory_points, room, trend
-from laststep.analysis.leaks import Leak, find_leak, is_graphs
+from laststep.analysis.forecast import (
+    Headroom,
+    Point,
+    Projection,
+    exhaustion,
+    fit_trend,
+    headroom_in,
+    memory_points,
+)
+from laststep.analysis.leaks import Leak, find_leak
+from laststep.record.events.training import Epoch
 from laststep.record.follow import Follower
 from laststep.record.journal import JournalWriter, read_recorders
+from laststep.record.sample import Sample, decode_sample
 from laststep.record.steps import CENSUS, SAVE
 from laststep.supervisor import host
+from laststep.text import format_size
 
-MOST_SAMPLES = 2000
-EVERY, EVERY_PART = 2.0, 0.05  # seconds, or this part of what has been watched
-IN_A_ROW = 3
-LOOK_EVERY = 3.0  # seconds between two readings of what was recorded inside
-EPOCHS_EVERY = 10.0
-PATIENCE = 15.0  # seconds
-SAVE_SECONDS = 60.0
-SAVE_FULL = 0.92  # of the limit
-UNSETTLED = 0.25  # of the way
-MANY_MORE = 40  # files, threads or processes
-HANDLES = {"files": host.files_by_kind, "threads": host.threads_by_name, "processes": host.processes_by_name}
-KEPT = ("t", "rss", "group", "host", "inside")
+MAX_SAMPLES = 2000
+MAX_COUNTS = 500  # of each kind of handle
+TREND_SECONDS, TREND_SHARE = 2.0, 0.05  # a trend is fitted so often, or after this share of the history
+MIN_STEADY_TRENDS = 3  # in a row
+LEAK_SECONDS = 3.0  # between two searches for a leak, which read the recorder's journal
+EPOCH_SECONDS = 10.0  # between two readings of the epochs' ends
+CENSUS_SECONDS = 15.0  # to wait for two censuses, which name the owner
+MIN_RISE_BYTES = 32e6  # a census holds up the program for some tenths of a second
+SAVE_SECONDS = 60.0  # before memory runs out
+SAVE_SHARE = 0.92  # of the limit in use
+MIN_USED_SHARE = 0.25  # of the headroom, before an epoch has ended
+MIN_MORE_HANDLES = 40
+LIST_HANDLES = {"files": host.files_by_kind, "threads": host.threads_by_name, "processes": host.processes_by_name}
+NEEDED = ("t", "rss", "group", "host", "inside", *LIST_HANDLES)  # fields of a sample: many samples are kept
 
 
-class Foresee:
-    """Looks at each sample; dear questions are asked on suspicion only."""
+class Forecaster:
+    """Sees each sample; asks the recorder for a census, which costs time, only when memory or handles grow."""
 
     def __init__(
         self, folder: Path, pid: int, journal: JournalWriter, say: Callable[[str], None] | None, may_save: bool
@@ -39,132 +52,139 @@ class Foresee:
         self._journal = journal
         self._say = say
         self._may_save = may_save
-        self._inside = Follower(folder)
-        self._samples: list[dict[str, Any]] = []
-        self._rising = 0
-        self._next = self._next_look = 0.0
-        self._ends: list[float] = []
-        self._next_epochs = 0.0
-        self._asked = 0
-        self._patient_until = 0.0  # for what two looks inside say about the owner
-        self._said: float | None = None  # the seconds left when it was last said
-        self._handles: dict[str, list[Point]] = {name: [] for name in HANDLES}
-        self._next_handles = 0
+        self._recorder = Follower(folder)
+        self._asked = 0  # bits: CENSUS, SAVE
+        self._samples: list[Sample] = []
+        self._steady_trends = 0  # in a row
+        self._epoch_ends: list[float] = []
+        self._next_trend = self._next_leak = self._next_epochs = 0.0
+        self._owner_until = 0.0  # until then it waits for two censuses
+        self._announced: float | None = None  # seconds that were left
+        self._counts: dict[str, list[Point]] = {name: [] for name in LIST_HANDLES}
+        self._next_listing = 0  # more handles of one kind
 
-    def see(self, sample: dict[str, Any]) -> None:
-        if not (sample.get("inside") or {}).get("step"):
+    def see(self, fields: Mapping[str, Any]) -> None:
+        sample = decode_sample({name: fields[name] for name in NEEDED if name in fields})
+        if not sample.step:
             return
         self._keep(sample)
         self._save_if_full(sample)
-        now = sample["t"]
-        if now >= self._next:
-            self._next = now + max(EVERY, EVERY_PART * (now - self._samples[0]["t"]))
+        now = sample.time
+        if now >= self._next_trend:
+            self._next_trend = now + max(TREND_SECONDS, TREND_SHARE * (now - self._samples[0].time))
             self._evaluate(now)
-        if "files" in sample:
+        if sample.files is not None or sample.threads is not None:  # they are not counted in each sample
             self._see_handles(sample)
 
-    def _keep(self, sample: dict[str, Any]) -> None:
-        self._samples.append({name: sample[name] for name in KEPT if name in sample})
-        if len(self._samples) > MOST_SAMPLES:
-            del self._samples[: MOST_SAMPLES // 2 : 2]
+    def _keep(self, sample: Sample) -> None:
+        self._samples.append(sample)
+        if len(self._samples) > MAX_SAMPLES:
+            del self._samples[: MAX_SAMPLES // 2 : 2]
 
     def _evaluate(self, now: float) -> None:
         points = memory_points(self._samples, 0.0)
-        found = trend(points)
-        if found is None or not found.is_steady:
-            found = trend(points, self._epochs(now))
-        self._rising = self._rising + 1 if found is not None and found.is_steady else 0
-        if self._rising >= IN_A_ROW - 1 and _is_worth_asking(points, self._samples[-1]):
+        trend = fit_trend(points)
+        if trend is None or not trend.is_steady:
+            trend = fit_trend(points, self._read_epoch_ends(now))
+        self._steady_trends = self._steady_trends + 1 if trend is not None and trend.is_steady else 0
+        if self._steady_trends >= MIN_STEADY_TRENDS - 1 and _is_worth_a_census(points):
             self._ask(CENSUS)
-            self._patient_until = self._patient_until or now + PATIENCE
-        if self._rising >= IN_A_ROW and now >= self._next_look and self._asked & CENSUS:
-            self._next_look = now + LOOK_EVERY
-            leak = find_leak(self._samples, read_recorders(self._folder))
-            looked = leak is not None and (len(leak.censuses) > 1 or now > self._patient_until)
-            if leak is not None and leak.forecast and leak.room and looked and _may_be_said(leak):
-                self._tell(leak, leak.forecast, leak.room)
+            self._owner_until = self._owner_until or now + CENSUS_SECONDS
+        if self._steady_trends >= MIN_STEADY_TRENDS and now >= self._next_leak and self._asked & CENSUS:
+            self._next_leak = now + LEAK_SECONDS
+            self._search_leak(now)
 
-    def _epochs(self, now: float) -> list[float]:
-        """What grows by epochs must be compared by epochs; their ends are read now and then."""
+    def _search_leak(self, now: float) -> None:
+        leak = find_leak(self._samples, read_recorders(self._folder))
+        if leak is None or leak.projection is None or leak.headroom is None:
+            return
+        is_owner_known = len(leak.censuses) > 1 or now > self._owner_until
+        if is_owner_known and _may_be_announced(leak, leak.projection):
+            self._forecast(leak, leak.projection, leak.headroom)
+
+    def _read_epoch_ends(self, now: float) -> list[float]:
         if now >= self._next_epochs:
-            self._next_epochs = now + EPOCHS_EVERY
-            self._ends = [event.time for event in read_recorders(self._folder) if event.kind == "epoch"]
-        return self._ends
+            self._next_epochs = now + EPOCH_SECONDS
+            self._epoch_ends = [event.time for event in read_recorders(self._folder) if isinstance(event, Epoch)]
+        return self._epoch_ends
 
     def _ask(self, what: int) -> None:
-        if not self._asked & what and self._inside.ask(what):
+        if not self._asked & what and self._recorder.ask(what):
             self._asked |= what
 
-    def _tell(self, leak: Leak, forecast: Forecast, space: Room) -> None:
-        if self._may_save and forecast.seconds < max(SAVE_SECONDS, _two_epochs(leak)):
+    def _forecast(self, leak: Leak, projection: Projection, headroom: Headroom) -> None:
+        """Say it once, and again when half of that time is left; afterwards the page at the end will."""
+        if self._may_save and projection.seconds < max(SAVE_SECONDS, _two_epochs(leak)):
             self._ask(SAVE)
-        if self._said is not None and forecast.seconds > self._said / 2:
+        if self._announced is not None and projection.seconds > self._announced / 2:
             return
-        owner = leak.owner
-        self._journal.write(
-            "forecast",
-            {
-                "seconds": round(forecast.seconds, 1),
-                "soonest": round(forecast.soonest, 1),
-                "latest": round(forecast.latest, 1),
-                "step": forecast.step,
-                "way": round(forecast.way, 3),
-                "per_step": round(leak.trend.per_step),
-                "limit": space.limit,
-                "whose": space.whose,
-                "keeps": owner.name if owner else None,
-                "where": owner.where if owner else None,
-            },
-        )
-        # Once when it is sound, once at half of what was left then; after that only the page at the end speaks.
-        again, self._said = self._said is not None, forecast.seconds if self._said is None else 0.0
+        self._journal.write("forecast", _fields(leak, projection, headroom))
+        is_first = self._announced is None
+        self._announced = projection.seconds if is_first else 0.0
         if self._say is not None:
-            self._say(sentence(leak, forecast, space, again))
+            self._say(f"\nlaststep: {announcement(leak, projection, headroom, is_first)}\n")
 
-    def _save_if_full(self, sample: dict[str, Any]) -> None:
-        space = room(sample) if self._may_save and not self._asked & SAVE else None
-        if space is not None and space.limit - space.left > SAVE_FULL * space.limit:
+    def _save_if_full(self, sample: Sample) -> None:
+        headroom = headroom_in(sample) if self._may_save and not self._asked & SAVE else None
+        if headroom is not None and headroom.limit - headroom.left > SAVE_SHARE * headroom.limit:
             self._ask(SAVE)
 
-    def _see_handles(self, sample: dict[str, Any]) -> None:
-        for name, points in self._handles.items():
-            if isinstance(sample.get(name), int):
-                points.append(Point(sample["t"], float(sample[name])))
-                del points[: -MOST_SAMPLES // 4 - 1 : 2]
-                more = points[-1].value - points[0].value
-                if more >= MANY_MORE and more >= self._next_handles:
-                    self._next_handles = 2 * int(more)
-                    self._ask(CENSUS)
-                    held = HANDLES[name](self._pid)
-                    self._journal.write("census", {"handles": name, "count": sample[name], "what": held})
+    def _see_handles(self, sample: Sample) -> None:
+        counts = {"files": sample.files, "threads": sample.threads, "processes": sample.processes}
+        for name, count in counts.items():
+            if count is not None:
+                self._see_count(name, Point(sample.time, float(count)))
+
+    def _see_count(self, name: str, point: Point) -> None:
+        points = self._counts[name]
+        points.append(point)
+        del points[: -MAX_COUNTS - 1 : 2]
+        more = point.value - points[0].value
+        if more >= MIN_MORE_HANDLES and more >= self._next_listing:
+            self._next_listing = 2 * int(more)
+            self._ask(CENSUS)
+            listed = LIST_HANDLES[name](self._pid)
+            self._journal.write("census", {"handles": name, "count": int(point.value), "what": listed})
 
 
-def _may_be_said(leak: Leak) -> bool:
-    """Before an epoch has ended, a list that grows may be the data being read: wait until a good part is gone."""
-    assert leak.forecast is not None
-    return leak.is_sound and (leak.epochs > 0 or leak.forecast.way > UNSETTLED)
+def _may_be_announced(leak: Leak, projection: Projection) -> bool:
+    """Before an epoch has ended, a list that grows may be the data being read."""
+    return leak.is_sound and (leak.epochs > 0 or projection.used_share > MIN_USED_SHARE)
 
 
-def _is_worth_asking(points: list[Point], sample: dict[str, Any]) -> bool:
-    """A census costs the program a few tenths of a second: not for a few megabytes."""
-    return points[-1].value - min(point.value for point in points) > 32e6
+def _is_worth_a_census(points: list[Point]) -> bool:
+    return points[-1].value - min(point.value for point in points) > MIN_RISE_BYTES
 
 
 def _two_epochs(leak: Leak) -> float:
+    """In seconds."""
     return 2 * leak.trend.seconds / leak.epochs if leak.epochs else 0.0
 
 
-def sentence(leak: Leak, forecast: Forecast, space: Room, again: bool) -> str:
-    """For stderr, in the middle of the program's own output: one line that says what, when and who."""
-    more = f"{words.size(leak.trend.per_step)} more per step; " if leak.trend.pace else ""
-    at = f", at step ≈ {forecast.step:,}" if forecast.step else ""
-    told = f"laststep: memory runs out in about {words.span(forecast.seconds)}{at}"
-    told += f" ({more}limit {words.size(space.limit)} of {space.whose})."
+def _fields(leak: Leak, projection: Projection, headroom: Headroom) -> dict[str, Any]:
+    """As they are on disk; `Forecast` in record/events describes them."""
+    owner = leak.owner
+    return {
+        "seconds": round(projection.seconds, 1),
+        "soonest": round(projection.soonest, 1),
+        "latest": round(projection.latest, 1),
+        "step": projection.step,
+        "way": round(projection.used_share, 3),
+        "per_step": round(leak.trend.per_step),
+        "limit": headroom.limit,
+        "whose": headroom.whose,
+        "keeps": owner.name if owner else None,
+        "where": asdict(owner.where) if owner and owner.where else None,
+    }
+
+
+def announcement(leak: Leak, projection: Projection, headroom: Headroom, is_first: bool) -> str:
+    """One line for stderr, amid the program's own output."""
+    rate = [f"{format_size(leak.trend.per_step)} more per step"] if leak.trend.steps_per_second else []
+    said = exhaustion(projection.seconds, projection.step, *rate, headroom.text) + "."
     if leak.owner is not None:
-        where = f", {Path(leak.owner.where['file']).name}:{leak.owner.where['line']}" if leak.owner.where else ""
-        told += f" What keeps it: {leak.owner.name}{where}."
-    elif is_graphs(leak):
-        told += f" TensorFlow's graphs grow with it: {leak.more_graphs} more."
-    elif not again:
-        told += " What keeps it is not known."
-    return f"\n{told}\n"
+        where = f" ({Path(leak.owner.where.file).name}:{leak.owner.where.line})" if leak.owner.where else ""
+        return f"{said} {leak.owner.label}{where} keeps growing."
+    if leak.is_of_graphs:
+        return f"{said} {leak.more_graphs} more TensorFlow graphs are alive."
+    return f"{said} No container that accounts for it was found." if is_first else said

@@ -1,4 +1,4 @@
-"""The machine and one process tree, read from /proc (by psutil where there is none)."""
+"""The machine and a process tree, read from /proc (through psutil on systems without it)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 
 Value = TypeVar("Value")
 
-PAGE = os.sysconf("SC_PAGE_SIZE")
-TICKS = os.sysconf("SC_CLK_TCK")
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+TICKS = os.sysconf("SC_CLK_TCK")  # per second
 HAS_PROC = os.path.isdir("/proc/self")
 
 
 def memory() -> dict[str, int]:
-    """Bytes: total, available, swap total and free."""
+    """In bytes: total, available, total swap and free swap."""
     wanted = {"MemTotal": "total", "MemAvailable": "available", "SwapTotal": "swap_total", "SwapFree": "swap_free"}
     found: dict[str, int] = {}
     try:
@@ -40,7 +40,7 @@ def memory() -> dict[str, int]:
 
 
 def kills_on_this_machine() -> int | None:
-    """How many processes the kernel has killed for memory since it booted, wherever."""
+    """How many processes the kernel has killed for lack of memory since boot, anywhere on this machine."""
     try:
         for line in Path("/proc/vmstat").read_text().splitlines():
             if line.startswith("oom_kill "):
@@ -51,7 +51,7 @@ def kills_on_this_machine() -> int | None:
 
 
 def pressure() -> dict[str, float]:
-    """Pressure stall information: per cent of the last ten seconds in which somebody waited."""
+    """Pressure stall information: per cent of the last ten seconds in which some task waited."""
     found = {}
     for name in ("memory", "io", "cpu"):
         try:
@@ -67,13 +67,13 @@ def resident(pid: int) -> int | None:
         return _by_psutil(pid, lambda process: int(process.memory_info().rss))
     try:
         with open(f"/proc/{pid}/statm", "rb") as statm:
-            return int(statm.read().split()[1]) * PAGE
+            return int(statm.read().split()[1]) * PAGE_BYTES
     except (OSError, IndexError):
         return None
 
 
 def _by_psutil(pid: int, read: Callable[[Any], Value]) -> Value | None:
-    """Where there is no /proc (macOS)."""
+    """On systems without /proc (macOS)."""
     import psutil
 
     try:
@@ -83,7 +83,7 @@ def _by_psutil(pid: int, read: Callable[[Any], Value]) -> Value | None:
 
 
 def proportional(pid: int) -> int | None:
-    """The process's share of memory, pages it shares counted in parts. Dearer to ask for: use it rarely."""
+    """The proportional set size: shared pages are counted in parts. Expensive to read, so use it rarely."""
     try:
         with open(f"/proc/{pid}/smaps_rollup", "rb") as rollup:
             for line in rollup:
@@ -106,7 +106,7 @@ def cpu_seconds(pid: int) -> float | None:
 
 
 def status(pid: int, name: str, task: int | None = None) -> str:
-    """A line of the kernel's status of a process, or of one of its threads; "" where there is none."""
+    """A field of the kernel's status of a process, or of one of its threads; "" if there is none."""
     try:
         lines = Path(f"/proc/{pid}/task/{task}/status" if task else f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
@@ -115,7 +115,7 @@ def status(pid: int, name: str, task: int | None = None) -> str:
 
 
 def moved_bytes(pid: int) -> float:
-    """All that the process has read and written through system calls, files and pipes alike."""
+    """Bytes that the process has read and written through system calls, in files and pipes alike."""
     try:
         with open(f"/proc/{pid}/io", "rb") as lines:
             return float(sum(int(line.split()[1]) for line in lines if line.startswith((b"rchar", b"wchar"))))
@@ -124,7 +124,7 @@ def moved_bytes(pid: int) -> float:
 
 
 def major_faults(pid: int) -> int | None:
-    """Pages that had to be read from a disk because they were not in memory (any more), so far."""
+    """Pages that had to be read from disk because they were not in memory, so far."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat:
             return int(stat.read().rpartition(b")")[2].split()[9])
@@ -133,7 +133,7 @@ def major_faults(pid: int) -> int | None:
 
 
 def queues(pid: int) -> dict[int, tuple[float, float]]:
-    """Of each living thread: (seconds that it ran, seconds that it was ready to run and waited for a core)."""
+    """For each live thread: (seconds it ran, seconds it was ready to run but waited for a core)."""
     found = {}
     for task in _tasks(pid)[:512]:
         try:
@@ -153,9 +153,9 @@ def _tasks(pid: int) -> list[str]:
 
 
 def queueing(pid: int) -> list[float] | None:
-    """[seconds that its threads ran, seconds that they were ready to run and waited for a core], of those alive."""
-    found = queues(pid).values()
-    return [round(sum(each[at] for each in found), 3) for at in (0, 1)] if found else None
+    """[seconds its live threads ran, seconds they were ready to run but waited for a core]."""
+    times = queues(pid).values()
+    return [round(sum(thread[at] for thread in times), 3) for at in (0, 1)] if times else None
 
 
 def allowed_cores(pid: int) -> set[int]:
@@ -167,20 +167,20 @@ def allowed_cores(pid: int) -> set[int]:
 
 
 def busy_seconds(cpus: set[int]) -> float | None:
-    """Processor seconds that these cores have worked for anybody so far, and that a hypervisor kept from them."""
+    """CPU seconds that these cores have worked for any process, or that a hypervisor took from them (steal)."""
     try:
         with open("/proc/stat", encoding="ascii") as lines:
             rows = [line.split() for line in lines if line.startswith("cpu")]
         # user nice system (idle iowait) irq softirq steal
-        mine = [row for row in rows if row[0][3:].isdigit() and int(row[0][3:]) in cpus]
-        busy = [sum(int(value) for value in (*row[1:4], *row[6:9])) for row in mine]
+        allowed_rows = [row for row in rows if row[0][3:].isdigit() and int(row[0][3:]) in cpus]
+        busy = [sum(int(value) for value in (*row[1:4], *row[6:9])) for row in allowed_rows]
     except (OSError, ValueError):
         return None
     return sum(busy) / TICKS if busy else None
 
 
 def family_seconds(pid: int) -> float:
-    """Processor seconds of a process and of its children that have ended."""
+    """CPU seconds of a process and of its children that have ended."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat:
             return sum(int(value) for value in stat.read().rpartition(b")")[2].split()[11:15]) / TICKS
@@ -188,10 +188,10 @@ def family_seconds(pid: int) -> float:
         return 0.0
 
 
-def cpu_of_all(cpus: set[int], most: int) -> dict[int, float]:
-    """Processor seconds of every process that can be seen and that ran last on one of these cores."""
+def cpu_of_all(cpus: set[int], max_processes: int) -> dict[int, float]:
+    """CPU seconds of every visible process that last ran on one of these cores."""
     found = {}
-    for name in [name for name in os.listdir("/proc") if name.isdigit()][:most] if HAS_PROC else ():
+    for name in [name for name in os.listdir("/proc") if name.isdigit()][:max_processes] if HAS_PROC else ():
         try:
             with open(f"/proc/{name}/stat", "rb") as stat:
                 fields = stat.read().rpartition(b")")[2].split()
@@ -203,7 +203,7 @@ def cpu_of_all(cpus: set[int], most: int) -> dict[int, float]:
 
 
 def printable_name(pid: int) -> str:
-    """Its name without what would move a terminal's cursor: a process may call itself anything."""
+    """Its name without control characters, which could move a terminal's cursor: a process may use any name."""
     return "".join(sign if sign.isprintable() else "?" for sign in who(pid))[:32]
 
 
@@ -220,7 +220,7 @@ def listener(port: int) -> int | None:
 
 
 def cpu_limit(pid: int) -> float | None:
-    """Seconds of processor time after which the kernel kills the process, where there is such a limit."""
+    """CPU seconds after which the kernel kills the process, if there is such a limit."""
     try:
         with open(f"/proc/{pid}/limits", "rb") as limits:
             hard = next((line.split()[4] for line in limits if line.startswith(b"Max cpu time")), b"unlimited")
@@ -247,8 +247,8 @@ def threads(pid: int) -> int | None:
         return None
 
 
-def files_by_kind(pid: int, most: int = 5) -> list[dict[str, Any]]:
-    """What the open files are, in groups: /data/part-17.bin is one of /data/part-#.bin."""
+def files_by_kind(pid: int, max_entries: int = 5) -> list[dict[str, Any]]:
+    """The open files in groups: /data/part-17.bin belongs to /data/part-#.bin."""
     base, found = f"/proc/{pid}/fd", Counter[str]()
     try:
         names = os.listdir(base)
@@ -261,10 +261,10 @@ def files_by_kind(pid: int, most: int = 5) -> list[dict[str, Any]]:
             continue
         folder, slash, file = target.rpartition("/")
         found[(folder + slash if target.startswith("/") else "") + re.sub(r"\d+", "#", file.split(":")[0])] += 1
-    return [{"what": what, "count": count} for what, count in found.most_common(most)]
+    return [{"what": what, "count": count} for what, count in found.most_common(max_entries)]
 
 
-def threads_by_name(pid: int, most: int = 5) -> list[dict[str, Any]]:
+def threads_by_name(pid: int, max_entries: int = 5) -> list[dict[str, Any]]:
     found = Counter[str]()
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
@@ -272,16 +272,16 @@ def threads_by_name(pid: int, most: int = 5) -> list[dict[str, Any]]:
             found[re.sub(r"\d+", "#", name)] += 1
     except OSError:
         pass
-    return [{"what": what, "count": count} for what, count in found.most_common(most)]
+    return [{"what": what, "count": count} for what, count in found.most_common(max_entries)]
 
 
-def processes_by_name(pid: int, most: int = 5) -> list[dict[str, Any]]:
+def processes_by_name(pid: int, max_entries: int = 5) -> list[dict[str, Any]]:
     found = Counter(re.sub(r"\d+", "#", who(child)) for child in descendants(pid))
-    return [{"what": what, "count": count} for what, count in found.most_common(most)]
+    return [{"what": what, "count": count} for what, count in found.most_common(max_entries)]
 
 
 def descendants(pid: int) -> list[int]:
-    """The process and all its living descendants."""
+    """The process and all its live descendants."""
     import psutil
 
     try:
@@ -290,8 +290,8 @@ def descendants(pid: int) -> list[int]:
         return [pid]
 
 
-def largest_processes(most: int = 3) -> list[dict[str, Any]]:
-    """Who uses the machine's memory; for the answer to "who else"."""
+def largest_processes(max_entries: int = 3) -> list[dict[str, Any]]:
+    """The processes that use the most memory on this machine."""
     import psutil
 
     found = []
@@ -299,11 +299,11 @@ def largest_processes(most: int = 3) -> list[dict[str, Any]]:
         size = resident(process.pid)
         if size:
             found.append({"pid": process.pid, "name": process.info["name"], "rss": size})
-    return sorted(found, key=lambda entry: -entry["rss"])[:most]
+    return sorted(found, key=lambda entry: -entry["rss"])[:max_entries]
 
 
 def who(pid: int) -> str:
-    """The name of a process, or of a thread by its own number."""
+    """The name of a process, or of a thread by its thread id."""
     try:
         return Path(f"/proc/{pid}/comm").read_text().strip()
     except OSError:
@@ -314,21 +314,21 @@ FEATURES = ("sse4_2", "avx", "avx2", "fma", "avx512f")
 
 
 def processor() -> dict[str, Any]:
-    """Its model, and which of the instruction sets that TensorFlow's builds use it has."""
+    """Its model, and which of the instruction sets used by TensorFlow's builds it supports."""
     try:
         text = Path("/proc/cpuinfo").read_text()[:20000]
     except OSError:
         return {}
-    said = dict(line.split(":", 1) for line in text.split("\n\n")[0].splitlines() if ":" in line)
-    named = {key.strip(): value.strip() for key, value in said.items()}
-    flags = named.get("flags", "").split()
+    entries = dict(line.split(":", 1) for line in text.split("\n\n")[0].splitlines() if ":" in line)
+    fields = {key.strip(): value.strip() for key, value in entries.items()}
+    flags = fields.get("flags", "").split()
     if not flags:
         return {}
-    return {"model": named.get("model name", ""), "has": [name for name in FEATURES if name in flags]}
+    return {"model": fields.get("model name", ""), "has": [name for name in FEATURES if name in flags]}
 
 
 def cores() -> float:
-    """The cores this process may use: affinity, and the cgroup's quota."""
+    """The number of cores this process may use: CPU affinity, and the quota of its control group."""
     count = float(len(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else float(os.cpu_count() or 1)
     for quota, period in (
         ("/sys/fs/cgroup/cpu.max", None),
@@ -359,7 +359,7 @@ def disk(path: Path | str) -> dict[str, Any] | None:
 
 
 def folders_written_to(pid: int) -> set[str]:
-    """Folders in which the process holds a file open for writing."""
+    """Folders in which the process has a file open for writing."""
     found: set[str] = set()
     base = f"/proc/{pid}/fd"
     try:

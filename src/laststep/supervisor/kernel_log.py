@@ -1,11 +1,11 @@
-"""The kernel's log where it may be read: lines about memory kills and faults since the run began."""
+"""The kernel log, if it is readable: lines about out-of-memory kills and faults since the run began."""
 
 from __future__ import annotations
 
 import os
 import re
 
-WORTH_KEEPING = re.compile(
+RELEVANT_LINE = re.compile(
     r"out of memory|oom-kill|oom_reaper|killed process|memory cgroup|segfault|general protection|trap |"
     r"invalid opcode|NVRM: Xid|i/o error|machine check",
     re.IGNORECASE,
@@ -13,7 +13,7 @@ WORTH_KEEPING = re.compile(
 
 
 class KernelLog:
-    """Reads from the moment it was opened. `because` says why when it can't."""
+    """Reads from the moment it is opened. `because` says why if it cannot be read."""
 
     def __init__(self, path: str = "/dev/kmsg") -> None:
         self.because: str | None = None
@@ -32,10 +32,10 @@ class KernelLog:
             except BlockingIOError:
                 break
             except BrokenPipeError:
-                continue  # the log overran us: go on with what is there
+                continue  # the log overran us: continue with what is there
             except OSError:
                 break
             text = record.decode("utf-8", "replace").split(";", 1)[-1].split("\n")[0]
-            if WORTH_KEEPING.search(text):
+            if RELEVANT_LINE.search(text):
                 lines.append(text[:500])
         return lines

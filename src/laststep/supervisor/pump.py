@@ -1,4 +1,4 @@
-"""Inside the relay process: pass on what is written and typed, until the last writer is gone."""
+"""Inside the relay process: pass output and keyboard input on until the last writer is gone."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ from typing import NoReturn
 
 from laststep.record.console import PIECE_BYTES, ConsoleWriter
 from laststep.supervisor import relay
-from laststep.supervisor.signals import ALL, BY_ITSELF, is_stopped
+from laststep.supervisor.pseudo_terminal import Attachment, copy_size, get_modes, is_in_front
+from laststep.supervisor.signals import CATCHABLE_SIGNALS, SYNCHRONOUS_SIGNALS, is_stopped
 from laststep.supervisor.streams import Stream, close_all_but
-from laststep.supervisor.terminal import Attachment, copy_size, get_modes, is_in_front
 
-CHUNK = 65536
-TYPED_CHUNK = 4096  # where a key may be waiting: Ctrl-C is not behind a long output
-QUIET_SECONDS = 0.15  # after the program's death: how long its output must be silent to be called complete
+CHUNK_BYTES = 65536
+INTERACTIVE_CHUNK_BYTES = 4096  # while keys may be waiting, so that Ctrl-C is not delayed by long output
+QUIET_SECONDS = 0.15  # after the program's death: its output is complete once it has been silent for so long
 FOLLOW_SECONDS = 1.0
-WATCH_SECONDS = 0.1  # while the supervisor is stopped: how often to see whether the program goes on
+WATCH_SECONDS = 0.1  # while the supervisor is stopped: how often to check whether the program continues
 
 
-def relay_until_end(streams: list[Stream], console: Path, asked: int, tell: int, attached: bool) -> NoReturn:
-    """It never returns, and never dies of a signal that is meant for the program."""
+def relay_until_end(streams: list[Stream], console: Path, commands: int, reports: int, attached: bool) -> NoReturn:
+    """Never returns, and never dies of a signal meant for the program."""
     status = 0
     try:
         supervisor = os.getppid()
-        close_all_but(0, 1, 2, asked, tell, *(stream.read for stream in streams if stream.read >= 0))
-        os.set_blocking(tell, False)
-        for number in ALL - BY_ITSELF:
+        close_all_but(0, 1, 2, commands, reports, *(stream.read for stream in streams if stream.read >= 0))
+        os.set_blocking(reports, False)
+        for number in CATCHABLE_SIGNALS - SYNCHRONOUS_SIGNALS:
             signal.signal(number, lambda *_: None)
         signal.signal(signal.SIGWINCH, lambda *_: _resize(streams))
-        signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+        signal.set_wakeup_fd(reports, warn_on_full_buffer=False)
         _rename()
-        signal.pthread_sigmask(signal.SIG_SETMASK, BY_ITSELF)
-        _Pump(streams, ConsoleWriter(console), asked, tell, supervisor, attached).run()
-    except BaseException:  # noqa: BLE001 - a forked copy of the supervisor must never run on as the supervisor
+        signal.pthread_sigmask(signal.SIG_SETMASK, SYNCHRONOUS_SIGNALS)
+        _Pump(streams, ConsoleWriter(console), commands, reports, supervisor, attached).run()
+    except BaseException:  # noqa: BLE001 - a forked copy of the supervisor must never continue as the supervisor
         status = 1
     finally:
         os._exit(status)
     raise AssertionError
 
 
-def copy_plainly(stream: Stream) -> None:
-    """Where no relay can be had any more, in a thread of the supervisor: nothing is kept, and the program goes on."""
+def copy_stream(stream: Stream) -> None:
+    """In a thread of the supervisor if no relay can be started: nothing is kept, but the program goes on."""
     while True:
         try:
-            chunk = os.read(stream.read, CHUNK)
+            chunk = os.read(stream.read, CHUNK_BYTES)
         except BlockingIOError:
             select.select([stream.read], [], [])
             continue
@@ -60,9 +60,9 @@ def copy_plainly(stream: Stream) -> None:
 
 
 def _rename() -> None:
-    """Another name than the supervisor's: `killall laststep` is for that one, and through it for the program."""
+    """Not the supervisor's name: `killall laststep` is meant for the supervisor, and through it for the program."""
     try:
-        with open(relay.COMM, "w") as comm:
+        with open(relay.COMM_FILE, "w") as comm:
             comm.write("output-relay")
     except OSError:
         pass
@@ -75,164 +75,172 @@ def _resize(streams: list[Stream]) -> None:
 
 
 class _Pump:
+    """Copies output and keyboard input, and executes the supervisor's commands."""
+
     def __init__(
-        self, streams: list[Stream], console: ConsoleWriter, asked: int, tell: int, supervisor: int, attached: bool
+        self,
+        streams: list[Stream],
+        console: ConsoleWriter,
+        commands: int,
+        reports: int,
+        supervisor: int,
+        attached: bool,
     ) -> None:
         self._streams = streams
-        self._live = {stream.read: stream for stream in streams if stream.kind in ("terminal", "pipe")}
-        self._live.pop(-1, None)
+        self._streams_by_fd = {stream.read: stream for stream in streams if stream.kind in ("terminal", "pipe")}
+        self._streams_by_fd.pop(-1, None)
         self._files = [stream for stream in streams if stream.kind == "file" and stream.read >= 0]
         self._console = console
-        self._asked: int | None = asked
-        self._tell, self._supervisor = tell, supervisor
+        self._commands: int | None = commands
+        self._reports, self._supervisor = reports, supervisor
         self._is_finishing = False
-        self._watched = 0  # the program, while the supervisor is stopped as it is
-        self._keys = next((stream for stream in self._live.values() if stream.takes_input), None)
-        self._typed = b""  # that the program's terminal has no room for yet
+        self._watched_pid = 0  # the program, while the supervisor is stopped with it
+        self._key_stream = next((stream for stream in self._streams_by_fd.values() if stream.takes_input), None)
+        self._pending_input = b""  # input for which the program's terminal has no room yet
         self._attachment: Attachment | None = None
-        if self._keys is not None:
-            os.set_blocking(self._keys.read, False)
-            self._attachment = Attachment(0, self._keys.read, attached)
+        if self._key_stream is not None:
+            os.set_blocking(self._key_stream.read, False)
+            self._attachment = Attachment(0, self._key_stream.read, attached)
 
     def run(self) -> None:
-        while self._live or self._asked is not None:
-            ready, room, _ = select.select(self._sources(), self._waiting_for_room(), [], self._patience())
+        while self._streams_by_fd or self._commands is not None:
+            ready, writable, _ = select.select(self._sources(), self._sinks_to_wait_for(), [], self._timeout())
             for fd in ready:
-                if fd == self._asked:
-                    self._obey()
+                if fd == self._commands:
+                    self._execute_command()
                 elif fd == 0:
-                    self._type(self._read_keys())
-                elif fd in self._live:
+                    self._write_input(self._read_keys())
+                elif fd in self._streams_by_fd:
                     self._pass_on(fd)
-            if room:
-                self._type(b"")
+            if writable:
+                self._write_input(b"")
             self._follow_files()
-            self._watch_program()
-            if self._is_finishing and not any(fd in self._live for fd in ready):
+            self._wake_supervisor()
+            if self._is_finishing and not any(fd in self._streams_by_fd for fd in ready):
                 self._finish()
 
     def _sources(self) -> list[int]:
-        keys = [0] if self._takes_keys and not self._typed else []
-        return [*self._live, *([self._asked] if self._asked is not None else []), *keys]
+        keys = [0] if self._is_interactive and not self._pending_input else []
+        return [*self._streams_by_fd, *([self._commands] if self._commands is not None else []), *keys]
 
     @property
-    def _takes_keys(self) -> bool:
-        return self._keys is not None and self._attachment is not None and self._attachment.is_on
+    def _is_interactive(self) -> bool:
+        return self._key_stream is not None and self._attachment is not None and self._attachment.is_on
 
-    def _waiting_for_room(self) -> list[int]:
-        return [self._keys.read] if self._typed and self._keys is not None else []
+    def _sinks_to_wait_for(self) -> list[int]:
+        return [self._key_stream.read] if self._pending_input and self._key_stream is not None else []
 
-    def _patience(self) -> float | None:
+    def _timeout(self) -> float | None:
         if self._is_finishing:
-            return QUIET_SECONDS if self._live else 0
-        if self._watched:
+            return QUIET_SECONDS if self._streams_by_fd else 0
+        if self._watched_pid:
             return WATCH_SECONDS
         return FOLLOW_SECONDS if self._files else None
 
-    def _obey(self) -> None:
-        word = os.read(self._asked, 1) if self._asked is not None else b""
-        if word == relay.FINISH:
+    def _execute_command(self) -> None:
+        command = os.read(self._commands, 1) if self._commands is not None else b""
+        if command == relay.FINISH:
             self._is_finishing = True
             return
-        if word == relay.ATTACH and self._attachment is not None:
-            with _no_stop():
+        if command == relay.ATTACH and self._attachment is not None:
+            with _StopSignalsBlocked():
                 self._attachment.attach()
-        elif word in (relay.DETACH, relay.STOPPING, b""):
+        elif command in (relay.DETACH, relay.STOPPING, b""):
             self._detach()
-        if word == relay.STOPPING and self._asked is not None:
-            self._watched = relay.PID.unpack(os.read(self._asked, relay.PID.size))[0]
-        elif word == relay.RUNNING:
-            self._watched = 0
-        if word:
-            self._say(relay.DONE)
-        else:  # the supervisor is gone; what is written still arrives
-            os.close(self._asked or 0)
-            self._asked = None
+        if command == relay.STOPPING and self._commands is not None:
+            self._watched_pid = relay.PID.unpack(os.read(self._commands, relay.PID.size))[0]
+        elif command == relay.RUNNING:
+            self._watched_pid = 0
+        if command:
+            self._report(relay.DONE)
+        else:  # the supervisor is gone; output is still passed on
+            os.close(self._commands or 0)
+            self._commands = None
 
     def _detach(self) -> None:
         if self._attachment is not None and self._attachment.is_on:
             self._drain()
-            with _no_stop():
+            with _StopSignalsBlocked():
                 self._attachment.detach()
 
     def _drain(self) -> None:
-        """What was written before goes out in the modes that it was written for."""
-        while self._keys is not None and select.select([self._keys.read], [], [], 0)[0]:
-            self._pass_on(self._keys.read)
+        """Write earlier output out in the terminal modes it was written for."""
+        while self._key_stream is not None and select.select([self._key_stream.read], [], [], 0)[0]:
+            self._pass_on(self._key_stream.read)
 
     def _finish(self) -> None:
         self._is_finishing = False
         self._detach()
-        self._say(relay.DONE)
+        self._report(relay.DONE)
 
-    def _say(self, byte: int) -> None:
+    def _report(self, byte: int) -> None:
         try:
-            os.write(self._tell, bytes([byte]))
+            os.write(self._reports, bytes([byte]))
         except OSError:
             pass
 
-    def _watch_program(self) -> None:
-        """Until the supervisor says that it runs: a SIGCONT is lost that comes before the stop it is for."""
-        if self._watched and not is_stopped(self._watched) and os.getppid() == self._supervisor:
+    def _wake_supervisor(self) -> None:
+        """Until the supervisor reports that it runs: a SIGCONT that arrives before the stop would be lost."""
+        if self._watched_pid and not is_stopped(self._watched_pid) and os.getppid() == self._supervisor:
             os.kill(self._supervisor, signal.SIGCONT)
 
     def _read_keys(self) -> bytes:
-        """What was typed; nothing when another job has the terminal by now."""
+        """Keyboard input; empty if another job has the terminal by now."""
         assert self._attachment is not None
         if not is_in_front(0):
             self._detach()
             return b""
         try:
-            with _no_stop():
-                typed = os.read(0, TYPED_CHUNK)
+            with _StopSignalsBlocked():
+                typed = os.read(0, INTERACTIVE_CHUNK_BYTES)
         except OSError:
             typed = b""
-        if not typed and self._keys is not None:  # hung up: the program's terminal is, too
-            self._close(self._keys.read)
+        if not typed and self._key_stream is not None:  # hung up: so is the program's terminal
+            self._close(self._key_stream.read)
         return typed
 
-    def _type(self, typed: bytes) -> None:
-        self._typed += typed
-        if self._typed and self._keys is not None and self._keys.read >= 0:
+    def _write_input(self, typed: bytes) -> None:
+        self._pending_input += typed
+        if self._pending_input and self._key_stream is not None and self._key_stream.read >= 0:
             try:
-                self._typed = self._typed[os.write(self._keys.read, self._typed) :]
+                self._pending_input = self._pending_input[os.write(self._key_stream.read, self._pending_input) :]
             except BlockingIOError:
                 pass
             except OSError:
-                self._typed = b""
+                self._pending_input = b""
 
     def _pass_on(self, fd: int) -> None:
-        stream = self._live[fd]
+        stream = self._streams_by_fd[fd]
         try:
-            chunk = os.read(fd, TYPED_CHUNK if self._takes_keys else CHUNK)
+            chunk = os.read(fd, INTERACTIVE_CHUNK_BYTES if self._is_interactive else CHUNK_BYTES)
         except BlockingIOError:
             return
         except OSError as error:
             if error.errno == errno.EINTR:
                 return
             chunk = b""  # EIO: the last writer closed the terminal
-        if not chunk or not _write_all(stream.out, self._for_terminal(stream, chunk)):
-            # At our end, or the reader is gone: closing lets the program see what it would have seen.
+        if not chunk or not _write_all(stream.out, self._with_line_endings(stream, chunk)):
+            # End of output, or the reader is gone: closing lets the program see what it would have seen without us.
             self._close(fd)
             return
         self._console.write(chunk)
 
-    def _for_terminal(self, stream: Stream, chunk: bytes) -> bytes:
-        """The program's terminal has made line endings; the real one, where it is not lent, would make them again."""
-        if not stream.takes_input or self._takes_keys:
+    def _with_line_endings(self, stream: Stream, chunk: bytes) -> bytes:
+        """The program's terminal has added \\r; the real one, unless it is lent, would add it again."""
+        if not stream.takes_input or self._is_interactive:
             return chunk
         modes = get_modes(stream.out)
-        makes_again = modes is not None and modes[1] & termios.OPOST and modes[1] & termios.ONLCR
-        return chunk.replace(b"\r\n", b"\n") if makes_again else chunk
+        adds_carriage_return = modes is not None and modes[1] & termios.OPOST and modes[1] & termios.ONLCR
+        return chunk.replace(b"\r\n", b"\n") if adds_carriage_return else chunk
 
     def _close(self, fd: int) -> None:
-        stream = self._live.pop(fd)
-        if stream is self._keys and self._attachment is not None:
-            with _no_stop():
+        stream = self._streams_by_fd.pop(fd)
+        if stream is self._key_stream and self._attachment is not None:
+            with _StopSignalsBlocked():
                 self._attachment.detach()
-            self._keys = None
+            self._key_stream = None
         stream.close()
-        self._say(relay.CLOSED + self._streams.index(stream))
+        self._report(relay.CLOSED + self._streams.index(stream))
         if os.getppid() == self._supervisor:
             os.kill(self._supervisor, signal.SIGCHLD)
 
@@ -243,7 +251,7 @@ class _Pump:
                     behind = os.fstat(stream.read).st_size - os.lseek(stream.read, 0, os.SEEK_CUR)
                     if behind > 2 * PIECE_BYTES:
                         os.lseek(stream.read, -PIECE_BYTES, os.SEEK_END)
-                    chunk = os.read(stream.read, CHUNK)
+                    chunk = os.read(stream.read, CHUNK_BYTES)
                 except OSError:
                     break
                 if not chunk:
@@ -251,8 +259,8 @@ class _Pump:
                 self._console.write(chunk)
 
 
-class _no_stop:
-    """Within it, a terminal that belongs to another job stops nobody: it is written to, and not read."""
+class _StopSignalsBlocked:
+    """Block the signals that stop a background job when it uses the terminal."""
 
     def __enter__(self) -> None:
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTTIN, signal.SIGTTOU])
@@ -263,7 +271,7 @@ class _no_stop:
 
 def _write_all(fd: int, chunk: bytes) -> bool:
     view = memoryview(chunk)
-    with _no_stop():
+    with _StopSignalsBlocked():
         while view:
             try:
                 view = view[os.write(fd, view) :]

@@ -9,53 +9,53 @@ import struct
 import time
 from pathlib import Path
 
-from laststep.supervisor.signals import BY_ITSELF, is_pending
+from laststep.supervisor.signals import SYNCHRONOUS_SIGNALS, is_pending
 from laststep.supervisor.streams import Stream
 
-# What the supervisor asks of the relay …
+# Commands of the supervisor to the relay …
 ATTACH, DETACH, STOPPING, RUNNING, FINISH = b"a", b"b", b"s", b"r", b"f"
 PID = struct.Struct("q")
-# … and what the relay tells it, in bytes that are no signal numbers.
-DONE, CLOSED = 200, 201  # and 202 for the second stream
-COMM = "/proc/self/comm"
-GROUP_SECONDS = 0.01  # a signal for the group reaches its members one after the other
-BLIND_SECONDS = 0.05  # the same where the system does not say what is on its way
-LATE_SECONDS = 1.0
+# … and its reports, in bytes that are no signal numbers.
+DONE, CLOSED = 200, 201  # 202 for the second stream
+COMM_FILE = "/proc/self/comm"
+GROUP_SECONDS = 0.01  # a signal to the group reaches its members one after the other
+UNKNOWN_SECONDS = 0.05  # the same if the system does not show pending signals
+REPLY_SECONDS = 1.0
 
 
 class Relay:
     """The supervisor's handle on the relay process.
 
-    The relay is in our process group: a signal that it gets too was meant for the whole group. The supervisor
-    keeps the program's outputs open as well, so that nothing is lost when a relay dies: the next one takes over.
+    The relay is in our process group: a signal that it receives, too, was sent to the whole group. The supervisor also
+    keeps the program's outputs open, so that nothing is lost if a relay dies: the next one takes over.
     """
 
     def __init__(self, streams: list[Stream], console: Path, attached: bool = False) -> None:
-        from laststep.supervisor.pump import relay_until_end  # before the fork: other threads may be importing later
+        from laststep.supervisor.pump import relay_until_end  # before the fork: later, other threads may be importing
 
         self._streams, self._console = streams, console
         self.attached = attached
         self._seen: set[int] = set()
-        self._heard, tell = os.pipe()
-        asked, self._ask = os.pipe()
+        self._reports, report = os.pipe()
+        commands, self._commands = os.pipe()
         try:
             self.pid = os.fork()
         except OSError:
-            for fd in (self._heard, tell, asked, self._ask):
+            for fd in (self._reports, report, commands, self._commands):
                 os.close(fd)
             raise
         if self.pid == 0:
-            os.close(self._heard)
-            os.close(self._ask)
-            relay_until_end(streams, console, asked, tell, attached)
-        os.close(asked)
-        os.close(tell)
-        os.set_blocking(self._heard, False)
+            os.close(self._reports)
+            os.close(self._commands)
+            relay_until_end(streams, console, commands, report, attached)
+        os.close(commands)
+        os.close(report)
+        os.set_blocking(self._reports, False)
 
-    def again(self) -> Relay:
-        """A new relay in the place of one that died."""
-        os.close(self._heard)
-        os.close(self._ask)
+    def replacement(self) -> Relay:
+        """A new relay in place of one that died."""
+        os.close(self._reports)
+        os.close(self._commands)
         return Relay(self._streams, self._console, self.attached)
 
     def is_dead(self) -> bool:
@@ -64,62 +64,62 @@ class Relay:
         except ChildProcessError:
             return True
 
-    def hear(self) -> bool:
-        """Take in what the relay tells; whether it has done what it was asked for."""
+    def read_reports(self) -> bool:
+        """Process the relay's reports; returns whether it has executed the last command."""
         try:
-            said = os.read(self._heard, 65536)
+            received = os.read(self._reports, 65536)
         except OSError:
             return False
         for number, stream in enumerate(self._streams):
-            if CLOSED + number in said:
+            if CLOSED + number in received:
                 stream.close()
-        self._seen |= {byte for byte in said if byte < DONE}
-        return DONE in said or not said
+        self._seen |= {byte for byte in received if byte < DONE}
+        return DONE in received or not received
 
-    def reached_the_group(self, number: int) -> bool:
-        """Whether this signal came to the relay too: then it was meant for the whole group, the program included."""
+    def was_sent_to_group(self, number: int) -> bool:
+        """Whether the relay received this signal, too: then it was sent to the whole group, including the program."""
         began = time.monotonic()
         while True:
-            pending = is_pending(self.pid, number)  # before it is handled; then it is heard of
-            self.hear()
-            patience = LATE_SECONDS if pending else GROUP_SECONDS if pending is False else BLIND_SECONDS
+            pending = is_pending(self.pid, number)  # pending first; once handled, it is reported
+            self.read_reports()
+            patience = REPLY_SECONDS if pending else GROUP_SECONDS if pending is False else UNKNOWN_SECONDS
             left = began + patience - time.monotonic()
-            if number in self._seen or left <= 0 or (pending and number in BY_ITSELF):
+            if number in self._seen or left <= 0 or (pending and number in SYNCHRONOUS_SIGNALS):
                 break
-            select.select([self._heard], [], [], min(left, 0.002))
+            select.select([self._reports], [], [], min(left, 0.002))
         seen = number in self._seen or bool(pending)
         self._seen.discard(number)
         return seen
 
     def attach(self, on: bool) -> None:
-        """Lend the user's terminal to the program, or give it back."""
+        """Lend the user's terminal to the program, or take it back."""
         self.attached = on
-        self._order(ATTACH if on else DETACH)
+        self._send_command(ATTACH if on else DETACH)
 
     def stopping(self, program: int) -> None:
-        """We are about to stop, as the program did: give the terminal back, wake us when the program goes on."""
+        """We are about to stop, as the program did: take the terminal back, and wake us when the program continues."""
         self.attached = False
-        self._order(STOPPING + PID.pack(program))
+        self._send_command(STOPPING + PID.pack(program))
 
     def running(self) -> None:
-        self._order(RUNNING)
+        self._send_command(RUNNING)
 
     def finish(self) -> None:
-        """Wait until all that the program wrote has been passed on; a child of its own may go on writing."""
-        self._order(FINISH, within=5.0)
-        os.close(self._ask)
+        """Wait until all of the program's output has been passed on; a child of the program may go on writing."""
+        self._send_command(FINISH, timeout=5.0)
+        os.close(self._commands)
         for stream in self._streams:
             stream.close()
 
-    def _order(self, word: bytes, within: float = LATE_SECONDS) -> None:
+    def _send_command(self, command: bytes, timeout: float = REPLY_SECONDS) -> None:
         try:
-            os.write(self._ask, word)
-        except OSError:  # it died: the next one is on its way
+            os.write(self._commands, command)
+        except OSError:  # the relay died, and will be replaced
             return
-        while select.select([self._heard], [], [], within)[0] and not self.hear():
+        while select.select([self._reports], [], [], timeout)[0] and not self.read_reports():
             pass
 
     def kill(self) -> None:
-        """Before anything was written: the program runs without us."""
+        """Before any output: the program runs without us."""
         os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)

@@ -1,4 +1,4 @@
-"""Signals that reach the supervisor: all of them are for the program."""
+"""Signals that reach the supervisor: all of them are meant for the program."""
 
 from __future__ import annotations
 
@@ -7,34 +7,36 @@ import signal
 from collections.abc import Iterable
 from typing import NamedTuple
 
-ALL = frozenset(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP})
-# Blocked, not caught, in our helpers: a handler that returns, or that writes, would be called for ever.
-BY_ITSELF = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGPIPE, signal.SIGXFSZ})
-CHANGED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # ignored in every Python, and inherited by what it starts
-SI_KERNEL = 0x80  # sent by the kernel itself: Ctrl-C in the terminal, a window that changed its size
+CATCHABLE_SIGNALS = frozenset(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP})
+# Blocked, not handled, in our helper processes: a handler that returns, or writes, would be called forever.
+SYNCHRONOUS_SIGNALS = frozenset(
+    {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGPIPE, signal.SIGXFSZ}
+)
+CHANGED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # every Python ignores these, and its children inherit that
+SI_KERNEL = 0x80  # sent by the kernel itself: Ctrl-C in the terminal, a resized window
 
 
-class Arrived(NamedTuple):
-    """A signal that came, and from whom; where the system does not say (macOS), the sender is 0."""
+class SignalInfo(NamedTuple):
+    """A signal and its sender; 0 if the system does not report it (macOS)."""
 
     si_signo: int
     si_code: int = 0
     si_pid: int = 0
 
     @property
-    def is_kernels(self) -> bool:
+    def is_from_kernel(self) -> bool:
         return self.si_code == SI_KERNEL
 
 
-def wait_for_signal(wanted: Iterable[int] = ALL) -> Arrived:
+def wait_for_signal(wanted: Iterable[int] = CATCHABLE_SIGNALS) -> SignalInfo:
     """The next of these blocked signals.
 
-    Not sigtimedwait: after a stop and a continue CPython's returns an unfilled siginfo.
+    Not sigtimedwait: after a stop and a continue, CPython's returns an unfilled siginfo.
     """
     if hasattr(signal, "sigwaitinfo"):
         info = signal.sigwaitinfo(wanted)
-        return Arrived(info.si_signo, info.si_code, info.si_pid)
-    return Arrived(signal.sigwait(wanted))
+        return SignalInfo(info.si_signo, info.si_code, info.si_pid)
+    return SignalInfo(signal.sigwait(wanted))
 
 
 def signal_name(number: int) -> str:
@@ -45,7 +47,7 @@ def signal_name(number: int) -> str:
 
 
 def is_pending(pid: int, number: int) -> bool | None:
-    """Whether a signal waits to be handled by another process; None where the system does not say."""
+    """Whether a signal is pending in another process; None if the system does not show it."""
     try:
         with open(f"/proc/{pid}/status", "rb") as status:
             lines = [line for line in status if line.startswith((b"ShdPnd:", b"SigPnd:"))]
@@ -55,7 +57,7 @@ def is_pending(pid: int, number: int) -> bool | None:
 
 
 def is_stopped(pid: int) -> bool:
-    """Whether a process is stopped; False too when that can't be known."""
+    """Whether a process is stopped; False also if unknown."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat:
             return stat.read().rpartition(b")")[2].split()[0] in (b"T", b"t")
@@ -64,16 +66,16 @@ def is_stopped(pid: int) -> bool:
 
 
 def stop_by(number: int) -> None:
-    """Stop this process as the signal stops one by default: whoever waits for us sees the program's own stop."""
+    """Stop this process as the signal does by default, so that whoever waits for us sees the program's stop."""
     if number != signal.SIGSTOP:
         signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)  # while it is blocked: one with that of the terminal, which may be waiting already
+    os.kill(os.getpid(), number)  # while blocked: merges with the terminal's own signal, which may be pending
     mask = signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def die_of(number: int) -> None:
-    """Die of this signal; returns only where that can't be (the first process of a container)."""
+    """Die of this signal; returns only if that is impossible (the first process of a container)."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))  # its core, not ours

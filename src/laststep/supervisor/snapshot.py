@@ -1,71 +1,99 @@
-"""Take a look at a run that does not move: every thread's stack and what it is blocked in, children, pressure."""
+"""Take a snapshot: every thread's stack and what it is blocked in, child processes, pressure on the machine."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
+from laststep.record.decode import decode
+from laststep.record.events.stacks import ChildProcess, Snapshot, Task, ThreadStack
+from laststep.record.sample import HostMemory, Pressure
 from laststep.supervisor import host
-from laststep.supervisor.stacks import by_spy, read_stacks
+from laststep.supervisor.stacks import Threads, by_spy, package_of, read_stacks
 from laststep.supervisor.syscalls import blocked_in
 
-APART = 1.0  # seconds between two looks at the processor time and the frames
-MOST_TASKS = 256
-MOST_CHILDREN = 8
-TELLING = {"read", "write", "recv", "send", "connect", "open", "lock-file", "sync"}
+SECONDS_APART = 1.0  # two readings of CPU time and frames
+CHILD_SECONDS_APART = 0.1
+MAX_SLEEP_DIFFERENCE = 0.3  # seconds by which the end of one sleep may differ between two readings
+MIN_BUSY_CORES = 0.05
+MAX_TASKS = 256
+MAX_CHILDREN = 8
+MAX_NATIVE = 16
+BLOCKING_CALLS = {"read", "write", "recv", "send", "connect", "open", "lock-file", "sync"}
 
 
-def take_look(pid: int, tree: list[int], folder: Path | None, *spy: str) -> dict[str, Any]:
-    """About a second long; the process goes on, but for the milliseconds in which its stacks are read."""
+@dataclass(frozen=True)
+class _Second:
+    """What the kernel counted over about a second, by thread."""
+
+    seconds: float
+    woke: Mapping[int, int]  # at its beginning
+    wakes: Mapping[int, float | None]  # at its beginning
+    cores: Mapping[int, float]
+
+
+def take_snapshot(pid: int, tree: list[int], folder: Path | None, *spy: str) -> Snapshot:
+    """It takes about a second. The process keeps running while its stacks are read."""
     threads, because = read_stacks(pid, folder, *spy)
-    tids = [thread["tid"] for thread in threads if thread.get("tid")]
-    woke = {tid: _switches(pid, tid) for tid in tids}
-    asleep = {tid: blocked_in(pid, tid).get("wakes") for tid in tids}
-    before, began = _processor_times(pid), time.monotonic()
-    time.sleep(APART)
-    after, took = _processor_times(pid), time.monotonic() - began
-    used = {tid: (after[tid] - before[tid]) / took for tid in after if tid in before}
+    second = _count_for_a_second(pid, [thread.tid for thread in threads if thread.tid])
     again, _ = by_spy(pid)
-    for thread in threads:
-        tid = thread.get("tid") or 0
-        if tid:
-            thread.update(_blocked(pid, tid), woke=_switches(pid, tid) - woke[tid])
-        slept = asleep.get(tid)
-        if "wakes" in thread and (slept is None or abs(slept - took - thread["wakes"]) > 0.3):
-            del thread["wakes"]  # another sleep than a second ago: a loop of short ones has no end of its own
-        thread["cpu"] = round(used.get(tid, 0.0), 3)
-    return {
-        "pid": pid,
-        "state": blocked_in(pid, pid).get("state", ""),
-        "threads": threads,
-        "no_threads_because": because,
-        "moves": _moves(threads, again),
-        "native": _native(pid, {thread.get("tid") for thread in threads}, used),
-        "children": [_child(child, *spy) for child in tree[:MOST_CHILDREN] if child != pid],
-        "busy_threads": sum(1 for share in used.values() if share > 0.05),
-        "pressure": host.pressure(),
-        "memory": host.memory(),
-    }
+    return Snapshot(
+        pid=pid,
+        state=blocked_in(pid, pid).state,
+        threads=tuple(_with_counts(pid, thread, second) for thread in threads),
+        no_threads_because=because,
+        moves=_moves(threads, again),
+        native=_native(pid, threads, second),
+        children=tuple(_child(child, package_of(threads), *spy) for child in tree[:MAX_CHILDREN] if child != pid),
+        busy_threads=sum(1 for cores in second.cores.values() if cores > MIN_BUSY_CORES),
+        pressure=decode(Pressure, host.pressure()),
+        memory=decode(HostMemory, host.memory()),
+    )
 
 
-def _blocked(pid: int, tid: int) -> dict[str, Any]:
-    """As blocked_in; a peer that is this very process is no network."""
-    told = blocked_in(pid, tid)
-    port = str(told.get("on", "")).rpartition(":")[2]
-    if str(told.get("on", "")).startswith("socket ") and port.isdigit() and host.listener(int(port)) == pid:
-        told["on"] = "a socket of its own"
-    return told
+def _count_for_a_second(pid: int, tids: list[int]) -> _Second:
+    woke = {tid: _switches(pid, tid) for tid in tids}
+    wakes = {tid: blocked_in(pid, tid).wakes for tid in tids}
+    before, began = _processor_times(pid), time.monotonic()
+    time.sleep(SECONDS_APART)
+    after, took = _processor_times(pid), time.monotonic() - began
+    return _Second(took, woke, wakes, {tid: (after[tid] - before[tid]) / took for tid in after if tid in before})
+
+
+def _with_counts(pid: int, thread: ThreadStack, second: _Second) -> ThreadStack:
+    if not thread.tid:
+        return thread
+    task = _blocked(pid, thread.tid)
+    slept, wakes = second.wakes[thread.tid], task.wakes
+    if slept is None or wakes is None or abs(slept - second.seconds - wakes) > MAX_SLEEP_DIFFERENCE:
+        wakes = None  # another sleep than a second ago: a loop of short ones has no end of its own
+    woke = _switches(pid, thread.tid) - second.woke[thread.tid]
+    return replace(_with_task(thread, task), wakes=wakes, woke=woke, cpu=round(second.cores.get(thread.tid, 0.0), 3))
+
+
+def _with_task(thread: ThreadStack, task: Task) -> ThreadStack:
+    return replace(thread, state=task.state, call=task.call, on=task.on, wakes=task.wakes)
+
+
+def _blocked(pid: int, tid: int) -> Task:
+    """As blocked_in; a peer that is the process itself is not the network."""
+    task = blocked_in(pid, tid)
+    port = task.on.rpartition(":")[2]
+    if task.on.startswith("socket ") and port.isdigit() and host.listener(int(port)) == pid:
+        return replace(task, on="a socket of its own")
+    return task
 
 
 def _switches(pid: int, tid: int) -> int:
-    """How often the thread has gone to sleep by itself so far: one that receives something wakes up each time."""
+    """How often the thread has gone to sleep so far: one that receives data wakes up each time."""
     return int(host.status(pid, "voluntary_ctxt_switches", tid) or 0)
 
 
 def _processor_times(pid: int) -> dict[int, float]:
     found = {}
-    for task in list(Path(f"/proc/{pid}/task").glob("*"))[:MOST_TASKS]:
+    for task in list(Path(f"/proc/{pid}/task").glob("*"))[:MAX_TASKS]:
         try:
             fields = task.joinpath("stat").read_bytes().rpartition(b")")[2].split()
             found[int(task.name)] = (int(fields[11]) + int(fields[12])) / host.TICKS
@@ -74,35 +102,40 @@ def _processor_times(pid: int) -> dict[int, float]:
     return found
 
 
-def _moves(threads: list[dict[str, Any]], again: list[dict[str, Any]]) -> bool | None:
-    """Whether the main thread stands elsewhere a second later; None when that could not be seen."""
-    one, two = (next((t["frames"] for t in of if t.get("current")), None) for of in (threads, again))
+def _moves(threads: Threads, again: Threads) -> bool | None:
+    """Whether the main thread is elsewhere a second later; None where that could not be seen."""
+    one, two = (next((thread.frames for thread in of if thread.current), None) for of in (threads, again))
     if one is None or two is None:
         return None
-    return [(f["file"], f["line"]) for f in one] != [(f["file"], f["line"]) for f in two]
+    return [(frame.file, frame.line) for frame in one] != [(frame.file, frame.line) for frame in two]
 
 
-def _native(pid: int, python: set[Any], used: dict[int, float]) -> list[dict[str, Any]]:
-    """Threads without Python (TensorFlow's own) that are blocked in a file or a socket, or in the disk."""
+def _native(pid: int, threads: Threads, second: _Second) -> tuple[Task, ...]:
+    """Threads without Python (TensorFlow's own) that are blocked in a file or a socket, or in a disk."""
+    python = {thread.tid for thread in threads}
+    if None in python:  # faulthandler does not say which threads these are
+        return ()
     found = []
-    for tid in used if None not in python else ():  # by signal alone nobody knows which are which
-        told = blocked_in(pid, tid) if tid not in python else {}
-        if told.get("call") in TELLING or told.get("state") == "D":
-            found.append({"name": host.who(tid), **told})
-    return found[:16]
+    for tid in second.cores:
+        task = blocked_in(pid, tid) if tid not in python else Task()
+        if task.call in BLOCKING_CALLS or task.state == "D":
+            found.append(replace(task, name=host.who(tid)))
+    return tuple(found[:MAX_NATIVE])
 
 
-def _child(pid: int, *spy: str) -> dict[str, Any]:
+def _child(pid: int, package: str, *spy: str) -> ChildProcess:
     before = host.cpu_seconds(pid)
-    threads, _ = by_spy(pid, *spy)
-    for thread in threads:
-        thread.update(blocked_in(pid, thread["tid"]) if thread.get("tid") else {})
-    time.sleep(0.1)
-    after = host.cpu_seconds(pid)
-    return {
-        "pid": pid,
-        "name": host.who(pid),
-        "cpu": round(((after or 0) - (before or 0)) / 0.1, 2),
-        **blocked_in(pid, pid),
-        "threads": threads,
-    }
+    threads, _ = by_spy(pid, *spy, package=package)
+    threads = tuple(_with_task(thread, blocked_in(pid, thread.tid)) if thread.tid else thread for thread in threads)
+    time.sleep(CHILD_SECONDS_APART)
+    after, task = host.cpu_seconds(pid), blocked_in(pid, pid)
+    return ChildProcess(
+        name=host.who(pid),
+        state=task.state,
+        call=task.call,
+        on=task.on,
+        wakes=task.wakes,
+        pid=pid,
+        cpu=round(((after or 0) - (before or 0)) / CHILD_SECONDS_APART, 2),
+        threads=threads,
+    )

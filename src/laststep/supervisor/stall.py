@@ -1,4 +1,4 @@
-"""Notice that a run is stuck: what is normal is learned per phase, from the run itself."""
+"""Notice that a run is stuck. What is normal is learned per phase, from the run itself."""
 
 from __future__ import annotations
 
@@ -8,42 +8,63 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple, TypeVar
 
-from laststep.analysis.stacks import LONG_ENOUGH, Look, Thread, kind_of_wait
+from laststep.analysis.stacks import STALL_SECONDS, SnapshotView, ThreadView, kind_of_wait
 from laststep.record.claim import claimant
+from laststep.record.decode import encode
 from laststep.record.event import Event
+from laststep.record.events.shared import Frame
+from laststep.record.events.stacks import Peer, Snapshot, Stall
+from laststep.record.events.supervisor import MovingAgain, SignalReceived
+from laststep.record.events.training import FitStart, LoopSeen, Setup
 from laststep.record.follow import Follower, Live
 from laststep.record.journal import JournalWriter, read_recorders
+from laststep.record.place import Place
+from laststep.record.sample import GpuState
+from laststep.record.steps import Now
 from laststep.recorder.guard import attempt
 from laststep.supervisor import cores, host
-from laststep.supervisor.feeding import Feeding
-from laststep.supervisor.ranks import Pace, on_this_machine
-from laststep.supervisor.snapshot import take_look
+from laststep.supervisor.feeding import FeedingWatcher
+from laststep.supervisor.ranks import PaceWatcher, on_this_machine
+from laststep.supervisor.snapshot import take_snapshot
 from laststep.supervisor.stacks import by_spy
 
-EVERY = 1.0
-# Noticed within 10 s, or 5 times the slowest normal: a beat, a poll and the look itself take up to 2 s of that.
-FLOOR, TIMES = 8.0, 4.0
-BUSY_FLOOR = 60.0  # who computes may well be getting somewhere
-FROZEN, FROZEN_FLOOR = 5.0, 15.0  # one call into C that lets no other thread run, not even our beat
-LONG_SLEEP = 120.0  # who sleeps for longer is taken to be stuck
-QUIET = 0.02  # cores: a process in which no Python runs
-KERAS = ("fit", "evaluate", "predict", "train_on_batch", "fit_generator")  # on the stack while its phases last
-# Phases of many moves, of which one or two tell what is normal; the others are known when they are over.
-FEW_STEPS = 5  # in a phase, after which one knows what a step takes
-REPEATED = ("step", "loop", "validation", "evaluate", "predict")
-LOOKS = (20.0, 30.0, 60.0, 120.0)
-LOOK_EVERY = 300.0
-SETTLED = 2.0  # seconds without a move after which it is noted how long threads wait for a core
-WINDOW = 6  # polls over which use is measured
-GRACE = 10.0  # seconds between SIGTERM and SIGKILL
+POLL_SECONDS = 1.0
+# A stall is noticed within 10 s or 5 times the slowest step: heartbeat, poll and snapshot take up to 2 s of that.
+MIN_STALL_SECONDS = 8.0
+STALL_FACTOR = 4.0  # times the slowest so far
+MIN_BUSY_STALL_SECONDS = 60.0  # a program that computes may well get somewhere
+MIN_FROZEN_SECONDS = 5.0  # without a heartbeat: a call into C lets no other thread run
+MIN_FROZEN_STALL_SECONDS = 15.0
+MAX_SLEEP_SECONDS = 120.0  # a longer sleep is taken to be a stall
+MAX_QUIET_CORES = 0.02  # of a process in which no Python runs
+KERAS_LOOPS = ("fit", "evaluate", "predict", "train_on_batch", "fit_generator")  # on the stack while their phases last
+MIN_STEPS = 5  # in a phase, after which it is known what a step takes
+# Phases of many steps, of which one or two show what is normal; of the others that is known when they are over.
+REPEATED_PHASES = ("step", "loop", "validation", "evaluate", "predict")
+SNAPSHOTS_AT = (20.0, 30.0, 60.0, 120.0)  # seconds without progress
+SNAPSHOT_EVERY = 300.0  # seconds, after these
+QUEUE_TIMES_AFTER = 2.0  # seconds without progress, when it is noted how long threads have waited for a core
+USE_WINDOW = 6  # polls over which CPU time and I/O are measured
+KILL_AFTER = 10.0  # seconds after SIGTERM
+
+E = TypeVar("E", bound=Event)
+Token = tuple[Now | None, int, int] | None
 
 
-class Stalls:
-    """A daemon thread beside the watcher: it polls a few bytes a second and looks closer only when nothing moves."""
+class Use(NamedTuple):
+    """Of a process so far; or per second."""
+
+    cpu: float  # CPU seconds, or cores
+    io: float  # bytes read and written
+
+
+class StallWatcher:
+    """A daemon thread that polls a few bytes a second, and takes a snapshot only when there is no progress."""
 
     def __init__(
         self,
@@ -51,8 +72,8 @@ class Stalls:
         folder: Path,
         journal: JournalWriter,
         tree: Callable[[], list[int]],
-        cards: Callable[[], list[dict[str, Any]]],
-        tell: Callable[[], None],
+        cards: Callable[[], Sequence[GpuState]],
+        on_stall: Callable[[], None],
         action: str = "warn",
         after: float = 0.0,
     ) -> None:
@@ -61,24 +82,24 @@ class Stalls:
         self._journal = journal
         self._tree = tree
         self._cards = cards
-        self._tell = tell
+        self._on_stall = on_stall
         self._action = action
         self._after = after
         self._follower = Follower(folder)
-        self._feeding = Feeding(journal)
-        self._pace = Pace(journal, self._workers)
-        self._use: deque[tuple[float, dict[int, tuple[float, float]]]] = deque(maxlen=WINDOW)
+        self._feeding = FeedingWatcher(journal)
+        self._pace = PaceWatcher(journal, self._workers)
+        self._use: deque[tuple[float, dict[int, Use]]] = deque(maxlen=USE_WINDOW)
         self._slowest: dict[str, float] = {}
-        self._token: Any = None
+        self._token: Token = None
         self._key = ""
-        self._moved = self._polled = time.monotonic()
-        self._looked = 0.0  # how long the last look took
-        self._longest = 0.0  # without a move in the phase that goes on
-        self._slept = False  # a sleep has been waited for already
-        self._next_look = 0.0
-        self._waits: cores.Waits | None = None  # for a core, when nothing had moved for some polls
+        self._progressed = self._polled = time.monotonic()
+        self._spent = 0.0  # seconds that the last poll took
+        self._longest = 0.0  # seconds without progress in the present phase
+        self._slept = False  # a sleep was waited for already
+        self._next_snapshot = 0.0
+        self._queue_times: cores.QueueTimes | None = None  # when there had been no progress for some polls
         self._stuck = False
-        self.stopped = False  # whether we ended the program because it was stuck
+        self.stopped = False  # whether laststep ended the program because it was stuck
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="laststep-stall", daemon=True)
 
@@ -90,15 +111,15 @@ class Stalls:
         self._thread.join(0.3)
 
     def _run(self) -> None:
-        while not self._stop.wait(EVERY):
+        while not self._stop.wait(POLL_SECONDS):
             attempt(self.poll)
 
     def poll(self) -> None:
         now = time.monotonic()
-        asleep = now - self._polled > 3 * EVERY + self._looked
-        self._polled, self._looked = now, 0.0
-        if asleep:  # we were stopped too (Ctrl-Z, a laptop's lid): that time does not count
-            self._moved = now
+        asleep = now - self._polled > 3 * POLL_SECONDS + self._spent
+        self._polled, self._spent = now, 0.0
+        if asleep:  # laststep was stopped too (Ctrl-Z, a closed laptop): that time does not count
+            self._progressed = now
             self._use.clear()
         live = self._follower.read()
         if live.beat is None:
@@ -106,149 +127,162 @@ class Stalls:
         self._use.append((time.monotonic(), {pid: _use(pid) for pid in self._tree()}))
         self._feeding.see(claimant(str(self._folder)) or self._pid, live)
         self._pace.see(live)
-        self._looked = time.monotonic() - now
+        self._spent = time.monotonic() - now
         key, token = phase_of(live), _token(live)
         if token != self._token:
-            self._progress(live, token, key, now)
+            self._note_progress(live, token, key, now)
             return
-        if self._waits is None and now - self._moved >= SETTLED:
-            self._waits = cores.waits_of(self._tree())
-        if not self._stuck and now - self._moved >= self._next_look:
-            self._look(live, key)
+        if self._queue_times is None and now - self._progressed >= QUEUE_TIMES_AFTER:
+            self._queue_times = cores.queue_times(self._tree())
+        if not self._stuck and now - self._progressed >= self._next_snapshot:
+            self._take_snapshot(live, key)
 
-    def _progress(self, live: Live, token: Any, key: str, now: float) -> None:
-        waited = now - self._moved
+    def _note_progress(self, live: Live, token: Token, key: str, now: float) -> None:
+        waited = now - self._progressed
         self._longest = max(self._longest, waited)
-        if self._token is not None and (key != self._key or key in REPEATED):
+        if self._token is not None and (key != self._key or key in REPEATED_PHASES):
             self._slowest[self._key] = max(self._slowest.get(self._key, 0.0), self._longest)
             self._longest = 0.0
-        if key in ("step", "loop") and _steps_here(live) >= FEW_STEPS:
-            self._slowest.setdefault(key, 0.0)  # they came faster than we look
+        if key in ("step", "loop") and _steps_here(live) >= MIN_STEPS:
+            self._slowest.setdefault(key, 0.0)  # they were faster than a poll
         if self._stuck:
-            self._journal.write("moving-again", {"after": round(waited, 1), "phase": self._key})
-        self._token, self._key, self._moved, self._stuck = token, key, now, False
-        self._slept, self._waits = False, None
-        self._next_look = self._after or max(FLOOR, TIMES * self._slowest.get(key, 0.0))
+            self._write(MovingAgain(after=round(waited, 1), phase=self._key))
+        self._token, self._key, self._progressed, self._stuck = token, key, now, False
+        self._slept, self._queue_times = False, None
+        self._next_snapshot = self._after or max(MIN_STALL_SECONDS, STALL_FACTOR * self._slowest.get(key, 0.0))
 
-    def _look(self, live: Live, key: str) -> None:
+    def _write(self, event: Event) -> None:
+        self._journal.write(event.KIND, encode(event))
+
+    def _take_snapshot(self, live: Live, key: str) -> None:
         recorded = claimant(str(self._folder)) or self._pid
         used = self._used()
-        quiet = len(self._use) == WINDOW and used["cpu"] < QUIET
-        told = take_look(recorded, self._tree(), self._folder if quiet else None)
-        self._looked = time.monotonic() - self._polled
+        quiet = len(self._use) == USE_WINDOW and used.cpu < MAX_QUIET_CORES
+        snapshot = take_snapshot(recorded, self._tree(), self._folder if quiet else None)
+        self._spent = time.monotonic() - self._polled
         if self._stop.is_set() or _token(self._follower.read()) != self._token:
-            return  # it has ended, or moved while we looked
-        if told["state"] == "T":
-            self._moved = time.monotonic()  # somebody stopped it: that is no normal to learn from
-            self._journal.write("look", told | {"phase": key, "seconds": 0.0})
+            return  # it has ended, or made progress meanwhile
+        if snapshot.state == "T":
+            self._progressed = time.monotonic()  # it was stopped (SIGSTOP): nothing to learn from
+            self._write(replace(snapshot, phase=key, seconds=0.0))
             return
-        seconds = time.monotonic() - self._moved
-        told |= {
-            "phase": key,
-            "seconds": round(seconds, 1),
-            "slowest": self._slowest.get(key),
-            "step": live.beat.step if live.beat else 0,
-            "waiting": live.beat.waiting if live.beat else 0.0,
-            "beat_age": round(time.time() - live.beat.time, 1) if live.beat else None,
-            "peers": self._peers(recorded),
-            "gpu_busy": self._gpu_busy(),
-            "lost": self._lost(told, seconds),
-        } | used
-        look = Look(told)
-        if look.is_ours:
-            self._moved = time.monotonic()  # that time is ours
-            self._waits = None
-            self._journal.write("look", told | {"ours": True})
+        seconds = time.monotonic() - self._progressed
+        view = SnapshotView(
+            replace(
+                snapshot,
+                phase=key,
+                seconds=round(seconds, 1),
+                slowest=self._slowest.get(key),
+                step=live.beat.step if live.beat else 0,
+                waiting=live.beat.waiting if live.beat else 0.0,
+                beat_age=round(time.time() - live.beat.time, 1) if live.beat else None,
+                peers=self._peers(recorded),
+                gpu_busy=self._gpu_busy(),
+                lost=self._lost(snapshot, seconds),
+                cpu=round(used.cpu, 3),
+                io=round(used.io),
+            )
+        )
+        self._judge(view, key, seconds)
+
+    def _judge(self, view: SnapshotView, key: str, seconds: float) -> None:
+        """Whether that is a stall, and when to take the next snapshot."""
+        if view.is_held_by_laststep:
+            self._progressed = time.monotonic()  # the program is not to blame for that time
+            self._queue_times = None
+            self._write(replace(view.snapshot, ours=True))
             return
-        wakes = look.blocked.wakes
-        if not self._after and not self._slept and wakes is not None and wakes < LONG_SLEEP:
-            self._slept = True  # on purpose, and it will be over: then one sees
-            self._journal.write("look", told)
-            self._next_look = seconds + max(wakes, 0.0) + 2 * EVERY
+        wakes = view.blocked.wakes
+        if not self._after and not self._slept and wakes is not None and wakes < MAX_SLEEP_SECONDS:
+            self._slept = True  # it sleeps on purpose, and will wake up
+            self._write(view.snapshot)
+            self._next_snapshot = seconds + max(wakes, 0.0) + 2 * POLL_SECONDS
             return
-        patience = self._patience(key, look)
-        counted = seconds if self._after else look.received
+        patience = self._patience(key, view)
+        counted = seconds if self._after else view.received
         stuck = patience is not None and counted >= patience
-        self._journal.write("stall" if stuck else "look", told)
-        self._next_look = _next(seconds, patience and patience * seconds / max(counted, 0.01))
+        self._write(Stall.of(view.snapshot) if stuck else view.snapshot)
+        self._next_snapshot = _next(seconds, patience and patience * seconds / max(counted, 0.01))
         if stuck:
             self._stuck = True
             self._act()
 
-    def _lost(self, told: dict[str, Any], seconds: float) -> float:
+    def _lost(self, snapshot: Snapshot, seconds: float) -> float:
         """The part of this time in which the program was ready to run and had no core."""
-        ours = {int(thread["tid"]) for thread in told["threads"] if thread.get("tid") and Thread(thread).ours}
-        return round(cores.lost(self._waits, cores.waits_of(self._tree()), seconds, ours), 1)
+        ours = {thread.tid for thread in snapshot.threads if thread.tid and ThreadView(thread).is_laststeps}
+        return round(cores.seconds_lost(self._queue_times, cores.queue_times(self._tree()), seconds, ours), 1)
 
-    def _workers(self) -> list[str]:
-        setup = self._last_told("setup")
-        return list(setup.get("workers") or []) if setup is not None else []
+    def _workers(self) -> tuple[str, ...]:
+        setup = self._last_recorded(Setup)
+        return setup.workers if setup is not None else ()
 
-    def _peers(self, own: int) -> list[dict[str, Any]]:
-        """The other ranks of this training that run on this machine, and where they stand."""
+    def _peers(self, own: int) -> tuple[Peer, ...]:
+        """The other ranks of this training on this machine, with their stacks."""
         others = {rank: pid for rank, pid in on_this_machine(self._workers()).items() if pid != own}
-        return [{"rank": rank, "pid": pid, "threads": by_spy(pid)[0]} for rank, pid in others.items()]
+        return tuple(Peer(rank=rank, pid=pid, threads=by_spy(pid)[0]) for rank, pid in others.items())
 
-    def _patience(self, key: str, look: Look) -> float | None:
-        """After how many seconds without a move this is stuck; None: it may take as long as it takes."""
-        if not look.threads or look.awaits_a_person:
-            return None  # nobody can see inside, or somebody is asked
+    def _patience(self, key: str, view: SnapshotView) -> float | None:
+        """After how many seconds without progress this is a stall; None: it may take any time."""
+        if not view.threads or view.waits_for_typing:
+            return None
         if self._after:
             return self._after
-        if key == "" or not self._goes_on(key, look):
+        if key == "" or not self._goes_on(key, view):
             return None
         normal = self._slowest.get(key)
-        if look.idle:
-            blind = not any(thread.call for thread in look.threads if thread.place)
-            # The first time of a phase nobody knows what is normal: it depends on what it is in.
-            first = max(LONG_ENOUGH.values()) if blind else LONG_ENOUGH[_in_what(look)]
-            return max(first if blind or normal is None else FLOOR, TIMES * (normal or 0.0))
-        if normal is None or look.doing in ("trace", "execute") or look.data.get("moves"):
+        if view.idle:
+            unknown = not any(thread.call for thread in view.threads if thread.place)
+            # The first time in a phase nothing is known of what is normal: it depends on the call it is blocked in.
+            first = max(STALL_SECONDS.values()) if unknown else STALL_SECONDS[_kind_of_wait(view)]
+            return max(first if unknown or normal is None else MIN_STALL_SECONDS, STALL_FACTOR * (normal or 0.0))
+        if normal is None or view.doing in ("trace", "execute") or view.snapshot.moves:
             return None
-        age = float(look.data.get("beat_age") or 0.0)
-        frozen = age * (look.received / look.seconds if look.seconds else 1.0) > FROZEN
-        return max(FROZEN_FLOOR if frozen else BUSY_FLOOR, TIMES * normal)
+        age = view.snapshot.beat_age or 0.0
+        frozen = age * (view.received / view.seconds if view.seconds else 1.0) > MIN_FROZEN_SECONDS
+        return max(MIN_FROZEN_STALL_SECONDS if frozen else MIN_BUSY_STALL_SECONDS, STALL_FACTOR * normal)
 
-    def _goes_on(self, key: str, look: Look) -> bool:
-        """Whether training is meant to go on: fit is on a stack, or the main thread stands in the loop around it."""
+    def _goes_on(self, key: str, view: SnapshotView) -> bool:
+        """Whether training is to continue: fit is on a stack, or the main thread is in the loop around it."""
         if key not in ("loop", "between", "start"):
-            return key in ("trace", "save") or any(thread.has(*KERAS) for thread in look.threads)
-        if key == "between" and look.main.waits_for in ("queue", "event", "pipe", ""):
-            # Between two fits a program may well wait for work; not for a lock, a file or a child.
-            return look.main.call == "open" and self._still_in_loop(look)
-        return self._still_in_loop(look)
+            return key in ("trace", "save") or any(thread.has(*KERAS_LOOPS) for thread in view.threads)
+        if key == "between" and view.main.waits_for in ("queue", "event", "pipe", ""):
+            # Between two fits a program may well wait for work, but not for a lock, a file or a child.
+            return view.main.call == "open" and self._still_in_loop(view)
+        return self._still_in_loop(view)
 
     def _gpu_busy(self) -> int:
-        return max((int(card.get("busy") or 0) for card in self._cards()), default=0)
+        return max((card.busy or 0 for card in self._cards()), default=0)
 
-    def _still_in_loop(self, look: Look) -> bool:
-        """A hand-written loop has no end that we are told of: the main thread must stand in its lines."""
-        places = [self._last_told("loop"), self._last_told("fit")]
-        wheres = [where for event in places if event is not None for where in event.get("stack") or []]
-        return any(in_loop(where, look.main.frames) for where in wheres)
+    def _still_in_loop(self, view: SnapshotView) -> bool:
+        """The end of a hand-written loop is not recorded: the main thread must be within its lines."""
+        loop, fit = self._last_recorded(LoopSeen), self._last_recorded(FitStart)
+        lines = [*(loop.stack if loop is not None else ()), *(fit.stack if fit is not None else ())]
+        return any(in_loop(line, view.main.frames) for line in lines)
 
-    def _last_told(self, kind: str) -> Event | None:
-        """The last event of a kind from inside; the steps need not be read for it."""
-        told = (event for event in read_recorders(self._folder) if event.kind == kind)
-        return max(told, key=lambda event: event.time, default=None)
+    def _last_recorded(self, kind: type[E]) -> E | None:
+        """The last event of a kind from the recorder; the steps need not be read for it."""
+        recorded = (event for event in read_recorders(self._folder) if isinstance(event, kind))
+        return max(recorded, key=lambda event: event.time, default=None)
 
-    def _used(self) -> dict[str, float]:
+    def _used(self) -> Use:
+        """Cores, and bytes per second."""
         if len(self._use) < 2:
-            return {"cpu": 1.0, "io": 0.0}  # not known: not idle
+            return Use(1.0, 0.0)  # not known yet: not idle
         (t0, before), (t1, after) = self._use[0], self._use[-1]
-        both = [pid for pid in after if pid in before]  # a child that is new brings its whole past
-        cpu, io = (sum(after[pid][what] - before[pid][what] for pid in both) / (t1 - t0) for what in (0, 1))
-        return {"cpu": round(cpu, 3), "io": round(io)}
+        both = [pid for pid in after if pid in before]  # the counts of a new child began before the window
+        cpu = sum(after[pid].cpu - before[pid].cpu for pid in both)
+        io = sum(after[pid].io - before[pid].io for pid in both)
+        return Use(cpu / (t1 - t0), io / (t1 - t0))
 
     def _act(self) -> None:
-        attempt(self._tell)
+        attempt(self._on_stall)
         if self._action in ("stop", "restart"):
             self._end()
 
     def _end(self) -> None:
         self.stopped = True
-        for number, wait in ((signal.SIGTERM, GRACE), (signal.SIGKILL, 0.0)):
-            self._journal.write("signal", {"signal": number.name, "by": "laststep", "to_group": False})
+        for number, wait in ((signal.SIGTERM, KILL_AFTER), (signal.SIGKILL, 0.0)):
+            self._write(SignalReceived(signal=number.name, by="laststep"))
             try:
                 os.kill(self._pid, number)
             except ProcessLookupError:
@@ -258,7 +292,7 @@ class Stalls:
 
 
 def phase_of(live: Live) -> str:
-    """The phase for which normal is learned; "" where nothing is known."""
+    """The phase for which the normal time is learned; "" where nothing is known."""
     now, done = live.now, live.beat.step if live.beat else 0
     if now is None:
         return "loop" if done else ""
@@ -269,42 +303,40 @@ def phase_of(live: Live) -> str:
     return now.phase
 
 
-def _token(live: Live) -> Any:
-    """What changes with every move."""
+def _token(live: Live) -> Token:
+    """What changes with all progress."""
     return (live.now, live.beat.step, live.beat.pulse) if live.beat else None
 
 
 def _steps_here(live: Live) -> int:
-    """How many steps are complete since the phase began."""
+    """How many steps were completed since the phase began."""
     return (live.beat.step if live.beat else 0) - (live.now.number if live.now else 0)
 
 
-def in_loop(where: dict[str, Any], frames: list[dict[str, Any]]) -> bool:
-    """Whether one of these frames stands in the loop that encloses the line; a loop nobody can read is none."""
-    lines = [frame["line"] for frame in frames if frame.get("file") == where.get("file") and frame.get("line")]
+def in_loop(where: Place, frames: Sequence[Frame]) -> bool:
+    """Whether one of these frames is in the loop that encloses the line; False where the source cannot be read."""
+    lines = [frame.line for frame in frames if frame.file == where.file and frame.line]
     try:
-        tree = ast.parse(Path(str(where.get("file"))).read_bytes())
+        tree = ast.parse(Path(where.file).read_bytes())
     except (OSError, ValueError, SyntaxError):
         return False
     for node in ast.walk(tree):
-        if isinstance(node, (ast.For, ast.While)) and node.lineno <= int(where["line"]) <= (node.end_lineno or 0):
+        if isinstance(node, (ast.For, ast.While)) and node.lineno <= where.line <= (node.end_lineno or 0):
             if any(node.lineno <= line <= (node.end_lineno or 0) for line in lines):
                 return True
     return False
 
 
-def _in_what(look: Look) -> str:
-    """What an idle process is in, as far as it tells how long one would wait before calling it stuck."""
-    if look.blocked.wakes is not None:
-        return ""  # for so long that nobody means it
-    return kind_of_wait({thread.call for thread in look.threads if thread.place and not thread.ours})
+def _kind_of_wait(view: SnapshotView) -> str:
+    if view.blocked.wakes is not None:
+        return ""  # a sleep that is too long to be meant
+    return kind_of_wait({thread.call for thread in view.threads if thread.place and not thread.is_laststeps})
 
 
 def _next(seconds: float, patience: float | None) -> float:
-    planned = next((at for at in LOOKS if at > seconds), seconds + LOOK_EVERY)
+    planned = next((at for at in SNAPSHOTS_AT if at > seconds), seconds + SNAPSHOT_EVERY)
     return min(planned, patience) if patience is not None and patience > seconds else planned
 
 
-def _use(pid: int) -> tuple[float, float]:
-    """(processor seconds, bytes read and written) of a process so far."""
-    return host.cpu_seconds(pid) or 0.0, host.moved_bytes(pid)
+def _use(pid: int) -> Use:
+    return Use(host.cpu_seconds(pid) or 0.0, host.moved_bytes(pid))

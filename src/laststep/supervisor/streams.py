@@ -1,25 +1,25 @@
-"""What the program gets as its standard streams, so that its output can be seen and it can't tell."""
+"""What the program gets as its standard streams, so that we see its output and it notices no difference."""
 
 from __future__ import annotations
 
 import os
 import stat
 
-from laststep.supervisor import terminal
+from laststep.supervisor import pseudo_terminal
 
 
 class Stream:
-    """One of the program's outputs: what it gets as its own, and what the relay reads."""
+    """An output of the program: the descriptor it gets, and the one that the relay reads."""
 
     def __init__(self, kind: str, targets: list[int]) -> None:
         self.kind = kind  # terminal, pipe, file or other
-        self.targets = targets  # the descriptors it stands for: [1], [2] or both when they are the same thing
-        self.give = -1  # what the program gets, -1: the original itself
+        self.targets = targets  # the descriptors it replaces: [1], [2], or both if they are the same file
+        self.give = -1  # what the program gets; -1: the original itself
         self.read = -1
 
     @property
     def takes_input(self) -> bool:
-        """One terminal for what the program writes and for what it reads."""
+        """It is a terminal that the program also reads from."""
         return 0 in self.targets
 
     @property
@@ -39,25 +39,25 @@ class Stream:
             self.give = -1
 
 
-def reserve_standard() -> None:
-    """A standard stream that is closed stays closed for the program, and none of our files gets its number."""
+def reserve_standard_descriptors() -> None:
+    """A closed standard stream stays closed for the program, and none of our files gets its number."""
     while (fd := os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)) <= 2:
-        _reserved.add(fd)
+        _closed_descriptors.add(fd)
     os.close(fd)
 
 
-_reserved: set[int] = set()
+_closed_descriptors: set[int] = set()
 
 
-def plan() -> list[Stream]:
+def plan_streams() -> list[Stream]:
     """How to see the output without changing what the program sees: a terminal for a terminal, a pipe for a pipe.
 
-    A file is left as it is and read from beside. Where stdout and stderr are one thing, so is what stands
-    for them: their order stays. Where stdin is that same terminal, it stands for all three.
+    A file is left as it is and read separately. If stdout and stderr are the same file, so is their replacement, which
+    keeps the order of the output. If stdin is that same terminal, the replacement serves all three.
     """
     streams: list[Stream] = []
     seen: dict[tuple[int, int, str], Stream] = {}
-    for fd in sorted({1, 2} - _reserved):
+    for fd in sorted({1, 2} - _closed_descriptors):
         status = os.fstat(fd)
         kind = _kind(fd, status.st_mode)
         identity = (status.st_dev, status.st_ino, kind)
@@ -66,7 +66,7 @@ def plan() -> list[Stream]:
             continue
         stream = seen[identity] = Stream(kind, [fd])
         streams.append(stream)
-        _prepare(stream, fd)
+        _open_replacement(stream, fd)
     return streams
 
 
@@ -78,14 +78,14 @@ def _kind(fd: int, mode: int) -> str:
     return "file" if stat.S_ISREG(mode) else "other"
 
 
-def _prepare(stream: Stream, fd: int) -> None:
+def _open_replacement(stream: Stream, fd: int) -> None:
     if stream.kind == "terminal":
         try:
             stream.read, stream.give = os.openpty()
         except OSError:
-            stream.kind = "other"  # no terminals to be had: the program keeps the real one, we keep no console
+            stream.kind = "other"  # no pseudo-terminal left: the program keeps the real one, unrecorded
             return
-        if fd == 1 and 0 not in _reserved and os.path.samestat(os.fstat(0), os.fstat(1)):
+        if fd == 1 and 0 not in _closed_descriptors and os.path.samestat(os.fstat(0), os.fstat(1)):
             stream.targets.append(0)
         _copy_terminal(fd, stream)
     elif stream.kind == "pipe":
@@ -99,19 +99,19 @@ def _prepare(stream: Stream, fd: int) -> None:
 
 
 def _copy_terminal(fd: int, stream: Stream) -> None:
-    """The same settings and size. Where it is for output only, the line endings are left for the real one to make."""
-    modes = terminal.get_modes(fd)
+    """The same settings and size. For an output-only terminal, the real one adds the carriage returns."""
+    modes = pseudo_terminal.get_modes(fd)
     if modes is not None and not stream.takes_input:
-        modes[terminal.OUTPUT] &= ~terminal.OPOST
-    terminal.set_modes(stream.give, modes)
-    terminal.copy_size(fd, stream.give)
+        modes[pseudo_terminal.OUTPUT] &= ~pseudo_terminal.OPOST
+    pseudo_terminal.set_modes(stream.give, modes)
+    pseudo_terminal.copy_size(fd, stream.give)
 
 
 def close_all_but(*kept: int) -> None:
-    """In a process that we forked: all descriptors but these."""
+    """In a forked process: close all descriptors except these."""
     last = -1
     for fd in sorted(set(kept)):
-        if fd > last + 1:  # os.closerange(0, 0) closes them all
+        if fd > last + 1:  # os.closerange(0, 0) would close all
             os.closerange(last + 1, fd)
         last = fd
     os.closerange(last + 1, max(1024, last + 1))

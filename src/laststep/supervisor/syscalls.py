@@ -8,9 +8,9 @@ import socket
 import struct
 import time
 from pathlib import Path
-from typing import Any
 
 from laststep.analysis.stacks import STDIN
+from laststep.record.events.stacks import Task
 
 _X86 = {
     **{0: "read", 1: "write", 7: "poll", 17: "read", 19: "read", 23: "select", 35: "sleep", 42: "connect"},
@@ -29,21 +29,20 @@ PATH_BYTES = 1024
 TIMER_ABSTIME = 1
 
 
-def blocked_in(pid: int, tid: int) -> dict[str, Any]:
-    """{state, call, on}: on is a path, `pipe`, `socket 10.0.0.1:443`, or "" where that can't be told."""
+def blocked_in(pid: int, tid: int) -> Task:
+    """A thread's state, its system call and what that is on; an empty task where the thread is gone."""
     task = Path(f"/proc/{pid}/task/{tid}")
     try:
         state = task.joinpath("stat").read_bytes().rpartition(b")")[2].split()[0].decode()
         words = task.joinpath("syscall").read_text().split()
     except (OSError, IndexError):
-        return {}
+        return Task()
     if words[0] == "running" or not words[0].isdigit() or len(words) < 7:
-        return {"state": state, "call": "", "on": ""}
+        return Task(state=state)
     call = _NAMES.get(int(words[0]), "")
     arguments = [int(word, 16) for word in words[1:7]]
-    told = {"state": state, "call": call, "on": _object(pid, call, arguments)}
     wakes = _wakes(pid, arguments) if call == "sleep" else None
-    return told if wakes is None else told | {"wakes": wakes}
+    return Task(state=state, call=call, on=_object(pid, call, arguments), wakes=wakes)
 
 
 def _object(pid: int, call: str, arguments: list[int]) -> str:
@@ -59,12 +58,12 @@ def _object(pid: int, call: str, arguments: list[int]) -> str:
 
 
 def _wakes(pid: int, arguments: list[int]) -> float | None:
-    """In how many seconds a sleep that has an end (clock_nanosleep until a time, as Python's) will be over."""
+    """In how many seconds a sleep until a fixed time will be over (clock_nanosleep, as Python uses it)."""
     clock, flags, request = arguments[:3]
-    told = _memory(pid, request, 16) if clock == time.CLOCK_MONOTONIC and flags == TIMER_ABSTIME else b""
-    if len(told) < 16:
+    until = _memory(pid, request, 16) if clock == time.CLOCK_MONOTONIC and flags == TIMER_ABSTIME else b""
+    if len(until) < 16:
         return None
-    seconds, nanoseconds = struct.unpack("<qq", told)
+    seconds, nanoseconds = struct.unpack("<qq", until)
     return float(round(seconds + nanoseconds / 1e9 - time.monotonic(), 1))
 
 

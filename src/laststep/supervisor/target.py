@@ -1,4 +1,4 @@
-"""A process that somebody else started: what it is, whether it may be looked at, what it holds open."""
+"""A process that laststep did not start: what it is, whether it may be read, what it has open."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import pwd
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from laststep.record.claim import claimant, start_time
+from laststep.record.events.stacks import FileGroup, OpenFiles
+from laststep.record.events.supervisor import Launch
 from laststep.record.folder import HOME_NAME, is_run, user_data_directory
 from laststep.record.redact import environment_worth_keeping, hide_secrets
 from laststep.supervisor import host
 from laststep.supervisor.stacks import spy
 
-MOST_GROUPS = 4
+MAX_FILE_GROUPS = 4
 _IS_PYTHON = re.compile(r"(?:^|/)(?:lib)?(?:python|pypy)(\d(?:\.\d+)?)?[^/]*$")
 _LIBRARY = re.compile(r"python(\d\.\d+)")
 _RECORD = re.compile(r"(.+)/recorder\.\d+(?:-\d+)?\.jsonl$")
@@ -26,31 +27,31 @@ class CannotAttach(Exception):
 
 
 def check_is_there(pid: int) -> None:
-    """Raise where there is nothing that could be looked at."""
+    """Raise where there is nothing to attach to."""
     if not host.HAS_PROC:
         raise CannotAttach("`laststep attach` reads /proc, which this system does not have: Linux only so far")
     state = state_of(pid)
     if not state:
-        raise CannotAttach(f"there is no process {pid} (it may have ended; `pgrep -af python` lists those there are)")
+        raise CannotAttach(f"there is no process {pid} (it may have ended; `pgrep -af python` lists those that run)")
     group = host.status(pid, "Tgid")
     if group and int(group) != pid:
         raise CannotAttach(f"{pid} is a thread of process {group}: laststep attach {group}")
     if state in "ZX":
         parent = host.status(pid, "PPid")
         raise CannotAttach(
-            f"process {pid} has ended already: a zombie, of which its parent {parent} ({host.who(int(parent or 0))}) "
-            "has not yet taken the exit status"
+            f"process {pid} has ended already: it is a zombie until its parent {parent} ({host.who(int(parent or 0))}) "
+            "reads its exit status"
         )
     if state == "T":
         raise CannotAttach(stopped(pid))
     _is_not_laststep(pid)
     if state == "t":
         tracer = host.status(pid, "TracerPid")
-        raise CannotAttach(f"a debugger holds process {pid}: process {tracer} ({host.who(int(tracer or 0))})")
+        raise CannotAttach(f"a debugger is attached to process {pid}: process {tracer} ({host.who(int(tracer or 0))})")
 
 
 def _is_not_laststep(pid: int) -> None:
-    """The supervisor of a run has the program's name in its command line too."""
+    """A supervisor has the program's name in its command line too."""
     if not any("laststep" in word for word in _words(pid, "cmdline")):
         return
     for child in host.descendants(pid)[1:]:
@@ -63,11 +64,8 @@ def _is_not_laststep(pid: int) -> None:
 
 
 def stopped(pid: int, at: str = "") -> str:
-    where = f"; it stands at {at}" if at else ""
-    return (
-        f"process {pid} is stopped: somebody sent it SIGSTOP, or pressed Ctrl-Z in its terminal{where}. "
-        f"It goes on with: kill -CONT {pid}"
-    )
+    where = f", at {at}" if at else ""
+    return f"process {pid} is stopped{where} (SIGSTOP, or Ctrl-Z in its terminal). Resume it with: kill -CONT {pid}"
 
 
 def state_of(pid: int) -> str:
@@ -79,7 +77,7 @@ def state_of(pid: int) -> str:
 
 
 def switches(pid: int) -> dict[int, int]:
-    """How often each thread was put on a processor so far: one that is blocked is not."""
+    """How often each thread was scheduled on a core so far: a blocked one is not."""
     found = {}
     for name in _listed(f"/proc/{pid}/task"):
         kinds = ("voluntary_ctxt_switches", "nonvoluntary_ctxt_switches")
@@ -96,26 +94,26 @@ def _listed(folder: str) -> list[str]:
         return []
 
 
-def why_not(pid: int, told: str) -> str:
-    """Why the stacks of this process can't be read, and what to do."""
-    if "not installed" in told:
-        return "py-spy is needed to look into a process: pip install py-spy"
-    if not _may_look(pid) or "ermission" in told:
+def why_not(pid: int, because: str) -> str:
+    """Why the stacks of this process cannot be read, and what to do."""
+    if "not installed" in because:
+        return "py-spy is needed to read the stacks of a process: pip install py-spy"
+    if not _may_read(pid) or "ermission" in because:
         return _not_permitted(pid)
     if not is_python(pid):
         python = [child for child in host.descendants(pid)[1:] if is_python(child)]
         here = "; ".join(f"its child {child} is: laststep attach {child}" for child in python[:3])
         return f"process {pid} ({host.who(pid)}) is not a Python process" + (f"; {here}" if here else "")
-    return f"the stacks of process {pid} could not be read ({told.removeprefix('py-spy: ').removeprefix('Error: ')})"
+    return f"the stacks of process {pid} could not be read ({because.removeprefix('py-spy: ').removeprefix('Error: ')})"
 
 
 def can_be_read(pid: int) -> bool:
-    """Whether a read that failed is worth another try."""
-    return spy() is not None and _may_look(pid) and is_python(pid)
+    """Whether a read that failed is worth a retry."""
+    return spy() is not None and _may_read(pid) and is_python(pid)
 
 
-def _may_look(pid: int) -> bool:
-    """The kernel asks the same of whoever opens a process's memory as of who reads its stacks."""
+def _may_read(pid: int) -> bool:
+    """Reading the stacks needs the same permission as opening the memory."""
     try:
         with open(f"/proc/{pid}/mem", "rb"):
             return True
@@ -133,14 +131,14 @@ def _not_permitted(pid: int) -> str:
         return f"process {pid} belongs to {_user(owner)}, not to you: {sudo}"
     scope = _number("/proc/sys/kernel/yama/ptrace_scope")
     if scope == 3:
-        return "this machine forbids looking into any process (kernel.yama.ptrace_scope is 3, until it boots anew)"
+        return "this machine forbids ptrace altogether (kernel.yama.ptrace_scope is 3 until the next boot)"
     if scope and os.geteuid() != 0:
         return (
-            f"this machine lets only root look into a process (kernel.yama.ptrace_scope is {scope}): {sudo}, "
-            'or once and for all: sudo setcap cap_sys_ptrace=eip "$(which py-spy)"'
+            f"on this machine only root may read other processes (kernel.yama.ptrace_scope is {scope}): {sudo}, "
+            'or permanently: sudo setcap cap_sys_ptrace=eip "$(which py-spy)"'
         )
     return (
-        f"looking into process {pid} is not permitted here. In a container the right is missing: docker run "
+        f"reading process {pid} is not permitted here. In a container the capability is missing: docker run "
         "--cap-add SYS_PTRACE …, or in Kubernetes securityContext.capabilities.add: [SYS_PTRACE]; elsewhere: " + sudo
     )
 
@@ -186,16 +184,16 @@ def _maps(pid: int) -> str:
         return ""
 
 
-def launch_of(pid: int) -> dict[str, Any]:
-    """What a supervisor would have written at its start."""
-    return {
-        "command": hide_secrets(_words(pid, "cmdline")),
-        "cwd": _link(pid, "cwd"),
-        "host": os.uname().nodename,
-        "environment": environment_worth_keeping(
-            {name: value for name, _, value in (word.partition("=") for word in _words(pid, "environ"))}
-        ),
-    }
+def launch_of(pid: int) -> Launch:
+    """As a supervisor would have written it at the start."""
+    variables = {name: value for name, _, value in (word.partition("=") for word in _words(pid, "environ"))}
+    return Launch(
+        time=began(pid),
+        command=tuple(hide_secrets(_words(pid, "cmdline"))),
+        cwd=_link(pid, "cwd"),
+        host=os.uname().nodename,
+        environment=environment_worth_keeping(variables),
+    )
 
 
 def _words(pid: int, name: str) -> list[str]:
@@ -215,26 +213,26 @@ def began(pid: int) -> float:
         return 0.0
 
 
-def files_of(pid: int) -> dict[str, Any]:
-    """How many files are open, of how many, and where most of them are."""
+def files_of(pid: int) -> OpenFiles | None:
+    """How many files are open, of how many, and where most of them are; None where that cannot be read."""
     links = [_link(pid, f"fd/{name}") for name in _listed(f"/proc/{pid}/fd")]
     if not links:
-        return {}
+        return None
     groups = Counter(_kind(link) for link in links if link)
     try:
         limits = Path(f"/proc/{pid}/limits").read_text()
     except OSError:
         limits = ""
     most = re.search(r"^Max open files\s+(\d+)", limits, re.MULTILINE)
-    return {
-        "count": len(links),
-        "limit": int(most[1]) if most else None,
-        "groups": [{"what": what, "count": count} for what, count in groups.most_common(MOST_GROUPS)],
-    }
+    return OpenFiles(
+        count=len(links),
+        limit=int(most[1]) if most else None,
+        groups=tuple(FileGroup(what=what, count=count) for what, count in groups.most_common(MAX_FILE_GROUPS)),
+    )
 
 
 def holds(pid: int, beginning: str) -> bool:
-    """Whether a file of which the path begins so is open."""
+    """Whether a file is open whose path begins so."""
     return any(_link(pid, f"fd/{name}").startswith(beginning) for name in _listed(f"/proc/{pid}/fd"))
 
 
@@ -261,5 +259,5 @@ def _runs_in(home: Path) -> list[Path]:
 
 
 def identity(pid: int) -> str:
-    """Names one process for good; "" once it is gone or only a zombie is left."""
+    """Identifies a process even if its pid is used again; "" once it is gone or a zombie."""
     return start_time(pid) if state_of(pid) not in ("", "Z", "X") else ""

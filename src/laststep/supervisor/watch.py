@@ -8,45 +8,50 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from laststep.record.decode import decode, encode
 from laststep.record.folder import SAMPLES
 from laststep.record.follow import Follower
+from laststep.record.sample import GpuState, Sample, decode_sample
 from laststep.record.samples import SampleWriter
 from laststep.recorder.guard import attempt
 from laststep.supervisor import cgroup, host
-from laststep.supervisor.cores import Others
+from laststep.supervisor.cores import OtherLoadMeter
 from laststep.supervisor.gpu import Gpus
 
-EVERY = 1.0
-EVERY_WHEN_SHORT = 0.2
-SHORT = 0.75  # of the limit
+SAMPLE_EVERY = 1.0  # seconds, as all below
+SAMPLE_EVERY_WHEN_SHORT = 0.2
 TREE_EVERY = 5.0
-SHARE_EVERY = 20.0
-DISK_EVERY = 5.0
-MOST_SHARE_SECONDS = 0.05  # asking for a share that takes longer than this is not asked again
+SLOW_EVERY = 5.0  # disks, GPUs and what else takes longer to read
+PSS_EVERY = 20.0
+PSS_EVERY_WHEN_SLOW = 3600.0
+FIRST_PSS_AFTER = 3.0
+MAX_PSS_SECONDS = 0.05  # that reading it may take
+MIN_SHORT_SHARE = 0.75  # of the memory in use: it gets short
+MAX_DISKS = 8
 
 
 class Watcher:
-    """A daemon thread: a filesystem that hangs may hang it, but not the signals nor the program."""
+    """A daemon thread: a file system that hangs may hang it, but neither the signals nor the program."""
 
     def __init__(
-        self, pid: int, run: Path, folders: list[Path], gpus: Gpus, moved: Callable[[list[Path]], None]
+        self, pid: int, run: Path, folders: list[Path], gpus: Gpus, note_groups: Callable[[list[Path]], None]
     ) -> None:
         self.pid = pid
         self._inside = Follower(run)
-        self._moved = moved  # told of the memory groups that the process is in, when it first is there
+        self._note_groups = note_groups  # called with the memory groups that the process is in, when these change
         self._samples = SampleWriter(run / SAMPLES)
         self._folders = {str(folder) for folder in folders}
         self._gpus = gpus
-        self._others = Others()
+        self._others = OtherLoadMeter()
         self._stop = threading.Event()
         self.tree = [pid]
-        self.cards: list[dict[str, Any]] = []  # GPUs, as last read
+        self.cards: tuple[GpuState, ...] = ()  # GPUs, as last read
         self._groups: list[Path] = []
-        self._next_tree = self._next_disk = 0.0
-        self._next_share = time.monotonic() + 3.0
+        self._next_tree = self._next_slow = 0.0
+        self._next_pss = time.monotonic() + FIRST_PSS_AFTER
         self._last_cpu: tuple[float, float] | None = None
-        self.last: dict[str, Any] = {}
-        self.at_sample: list[Callable[[dict[str, Any]], None]] = []  # who else looks at each sample
+        self.disks: list[str] = []  # the folders whose disks were last measured
+        self.at_sample: list[Callable[[dict[str, Any]], None]] = []  # who else is given each sample
         self.name = ""  # of the program, which may have replaced itself by another (exec)
         self._thread = threading.Thread(target=self._watch, name="laststep-watch", daemon=True)
 
@@ -61,9 +66,9 @@ class Watcher:
         while not self._stop.is_set():
             sample = self.sample()
             self._samples.write(sample)
-            for look in self.at_sample:
-                attempt(look, sample)
-            self._stop.wait(EVERY_WHEN_SHORT if _is_short(sample) else EVERY)
+            for see in self.at_sample:
+                attempt(see, sample)
+            self._stop.wait(SAMPLE_EVERY_WHEN_SHORT if is_short(decode_sample(sample)) else SAMPLE_EVERY)
 
     def sample(self) -> dict[str, Any]:
         now = time.monotonic()
@@ -74,7 +79,7 @@ class Watcher:
             groups = cgroup.memory_groups(self.pid)
             if groups and groups != self._groups:
                 self._groups = groups
-                self._moved(groups)
+                self._note_groups(groups)
         sample = measure(self.pid, self.tree) | {"cpu": self._cpu(now)}
         inside = self._inside.read()
         if inside.beat is not None:
@@ -85,12 +90,11 @@ class Watcher:
         group = cgroup.tightest([cgroup.read_group(folder) for folder in self._groups])
         if group:
             sample["group"] = group
-        self._add_rare(sample, now)
-        self.last = sample
+        self._add_slow(sample, now)
         return sample
 
     def _cpu(self, now: float) -> float | None:
-        """Cores in use by the main process since the last sample."""
+        """Cores in use by the process since the last sample."""
         used = host.cpu_seconds(self.pid)
         if used is None:
             return None
@@ -99,25 +103,27 @@ class Watcher:
             return None
         return round((used - before[1]) / (now - before[0]), 3)
 
-    def _add_rare(self, sample: dict[str, Any], now: float) -> None:
-        if now >= self._next_share:
+    def _add_slow(self, sample: dict[str, Any], now: float) -> None:
+        if now >= self._next_pss:
             began = time.monotonic()
             sample["pss"] = host.proportional(self.pid)
-            dear = time.monotonic() - began > MOST_SHARE_SECONDS
-            self._next_share = now + (3600 if dear else SHARE_EVERY)
-        if now >= self._next_disk:
-            self._next_disk = now + DISK_EVERY
+            slow = time.monotonic() - began > MAX_PSS_SECONDS
+            self._next_pss = now + (PSS_EVERY_WHEN_SLOW if slow else PSS_EVERY)
+        if now >= self._next_slow:
+            self._next_slow = now + SLOW_EVERY
             sample["pressure"] = host.pressure()
             sample["files"], sample["threads"] = host.open_files(self.pid), host.threads(self.pid)
             sample["faults"] = host.major_faults(self.pid)
             sample["queue"] = host.queueing(self.pid)
-            sample["others"] = self._others.see(now, self.pid, self.tree)
-            self._folders |= set(list(host.folders_written_to(self.pid))[:8])
-            disks = [host.disk(folder) for folder in sorted(self._folders)[:8]]
-            sample["disks"] = [entry for entry in disks if entry]
+            sample["others"] = encode(self._others.measure(now, self.pid, self.tree))
+            self._folders |= set(list(host.folders_written_to(self.pid))[:MAX_DISKS])
+            disks = {folder: host.disk(folder) for folder in sorted(self._folders)[:MAX_DISKS]}
+            self.disks = [folder for folder, disk in disks.items() if disk]
+            sample["disks"] = [disk for disk in disks.values() if disk]
             gpus = self._gpus.read()
             if gpus:
-                sample["gpus"] = self.cards = gpus
+                sample["gpus"] = gpus
+                self.cards = tuple(decode(GpuState, gpu) for gpu in gpus)
 
 
 def measure(pid: int, tree: list[int]) -> dict[str, Any]:
@@ -133,9 +139,9 @@ def measure(pid: int, tree: list[int]) -> dict[str, Any]:
     }
 
 
-def _is_short(sample: dict[str, Any]) -> bool:
-    group = sample.get("group") or {}
-    if group.get("limit") and group.get("used", 0) > SHORT * group["limit"]:
+def is_short(sample: Sample) -> bool:
+    """Whether memory gets short, in the control group or on the machine."""
+    group, machine = sample.group, sample.host
+    if group is not None and group.limit and group.used > MIN_SHORT_SHARE * group.limit:
         return True
-    machine = sample["host"]
-    return bool(machine.get("total")) and machine.get("available", 0) < (1 - SHORT) * machine["total"]
+    return machine.total > 0 and (machine.available or 0) < (1 - MIN_SHORT_SHARE) * machine.total

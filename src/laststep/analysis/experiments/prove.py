@@ -1,160 +1,129 @@
-"""What an experiment says about a finding: trainings with and without the change → PROVEN, withdrawn or open."""
+"""Trainings with and without a change → whether a finding is PROVEN, WITHDRAWN or still OPEN."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from enum import Enum
 
+from laststep.record.events.experiments import Proof, SideRun, Trained, Training
+from laststep.record.events.process import ProbeState
 from laststep.record.run import Run
 
 BEFORE, AFTER = "as it is", "changed"
 PROVEN, WITHDRAWN, OPEN = "PROVEN", "WITHDRAWN", "OPEN"
-LEARNT = 0.1  # of the way from a constant answer to a perfect one: less is nothing
-FALLEN = 0.1  # of the first loss
-TWICE = 2.0  # with the change it must learn so much better
-FEWEST_ROUNDS = 2
-HELPS, NO_HELP, EITHER_WAY, GONE, UNLIKE, TOO_SHORT, RAISES, BOTH_BREAK = range(8)
-WHY = {
-    HELPS: "with the change it works, and without it it does not",
-    NO_HELP: "with the change it works no better than without it",
-    EITHER_WAY: "here it learns without the change, too: the trouble did not come back in so few steps",
-    UNLIKE: "the two losses measure different things, and its predictions can't be set against its targets",
-    TOO_SHORT: "there was time for a few steps only, and they do not tell: give it more --seconds",
-    RAISES: "with the change the step raised an error: what was tried does not fit this model",
-    BOTH_BREAK: "with the change a number breaks, too: it is not this alone, or the change is too small",
-    GONE: "the bad number of the recorded run did not come back in so few steps",
-}
+MIN_SKILL_GAIN = 0.1  # of the way from a constant prediction to a perfect one; less is not learning
+MIN_LOSS_DROP = 0.1  # share of the initial loss
+MIN_RATIO = 2.0  # skill or loss drop with the change, relative to that without it
+MIN_ROUNDS = 2
+MAX_MESSAGE = 200  # characters
 
 
-@dataclass(frozen=True)
-class Training:
-    """One training: how many steps, in which one it broke, its losses, (step, what was learnt) now and then."""
+class Comparison(Enum):
+    """What one round says about the change."""
 
-    steps: int
-    bad: int | None  # a number was not finite any more, or the step raised
-    raised: str
-    losses: tuple[float, ...]
-    skill: tuple[tuple[int, float], ...]
-
-    @property
-    def learnt(self) -> float:
-        """Since the start, which may know something already."""
-        return self.skill[-1][1] - self.skill[0][1] if self.skill else 0.0
-
-    @property
-    def told(self) -> dict[str, Any]:
-        losses = [value if math.isfinite(value) else None for value in self.losses]
-        return {"steps": self.steps, "bad": self.bad, "raised": self.raised, "losses": losses, "skill": self.skill}
-
-    @property
-    def fallen(self) -> float:
-        """By which part of itself the loss fell."""
-        tenth = max(1, len(self.losses) // 10)
-        first, last = (sum(part) / len(part) for part in (self.losses[:tenth], self.losses[-tenth:]))
-        return (first - last) / abs(first) if first else 0.0
+    HELPS = "training works with the change and fails without it"
+    NO_HELP = "training with the change is no better than without it"
+    EITHER_WAY = "training works without the change too: the problem did not reappear in so few steps"
+    GONE = "the NaN or Inf of the recorded run did not reappear in so few steps"
+    UNLIKE = "the two losses measure different things, and the predictions can't be compared with the targets"
+    TOO_SHORT = "too few steps in this time to decide: increase --seconds"
+    RAISES = "with the change the step raised an error: the change does not fit this model"
+    BOTH_BREAK = "with the change there is a NaN or Inf as well: it is not the only cause, or the change is too small"
 
 
-@dataclass(frozen=True)
-class Proof:
-    """What was tried for which finding, each round's two trainings, and what they say together."""
-
-    rule: str
-    says: str
-    verdict: str
-    because: str
-    rounds: tuple[tuple[Training, Training], ...]
-
-    @property
-    def told(self) -> dict[str, Any]:
-        """As it is kept beside the run."""
-        kept = [[training.told for training in pair] for pair in self.rounds]
-        return {"rule": self.rule, "says": self.says, "verdict": self.verdict, "because": self.because, "rounds": kept}
+VERDICTS = {Comparison.HELPS: PROVEN, Comparison.NO_HELP: WITHDRAWN}
 
 
 def read_proof(side: Run, rule: str, says: str, certain: bool, had_bad: bool, same_loss: bool) -> Proof:
-    """`certain`: what was found is a fact, only what follows from it is open. `same_loss`: losses can be compared."""
+    """`certain`: the finding is a fact, only its effect is open. `same_loss`: the losses can be compared."""
     rounds, enough = _rounds(side), _steps_wanted(side)
     failed = _why_failed(side)
     if failed or not rounds:
-        return Proof(rule, says, OPEN, failed or "no round was complete in this time: give it more --seconds", ())
+        because = failed or "no round was complete in this time: increase --seconds"
+        return Proof(rule=rule, says=says, verdict=OPEN, because=because)
     answers = {_judge(before, after, had_bad, same_loss, enough) for before, after in rounds}
-    verdict, because = OPEN, "the rounds do not agree: in one it helps, in another it does not"
-    if len(rounds) < FEWEST_ROUNDS:
-        because = "only one round was complete in this time: give it more --seconds"
+    verdict, because = OPEN, "the rounds do not agree: the change helps in one and not in another"
+    if len(rounds) < MIN_ROUNDS:
+        because = "only one round was complete in this time: increase --seconds"
     elif len(answers) == 1:
         [answer] = answers
-        because = WHY[answer]
-        verdict = {HELPS: PROVEN, NO_HELP: WITHDRAWN}.get(answer, OPEN)
+        verdict, because = VERDICTS.get(answer, OPEN), answer.value
         if verdict == WITHDRAWN and certain:
-            verdict, because = OPEN, "what was found is a fact, but this change alone does not make it learn"
-    return Proof(rule, says, verdict, because, tuple(rounds))
+            verdict, because = OPEN, "the finding is a fact, but this change alone does not make the model learn"
+    kept = tuple((_as_kept(before), _as_kept(after)) for before, after in rounds)
+    return Proof(rule=rule, says=says, verdict=verdict, because=because, rounds=kept)
 
 
-def _judge(before: Training, after: Training, had_bad: bool, same_loss: bool, enough: int) -> int:
+def _judge(before: Trained, after: Trained, had_bad: bool, same_loss: bool, enough: int) -> Comparison:
     if after.raised:
-        return RAISES
+        return Comparison.RAISES
     if after.bad is not None:
-        return NO_HELP if before.bad is None else BOTH_BREAK
+        return Comparison.NO_HELP if before.bad is None else Comparison.BOTH_BREAK
     if before.bad is not None:
-        return HELPS if after.steps >= before.bad else TOO_SHORT
-    by_skill, by_loss = bool(before.skill and after.skill), same_loss
+        return Comparison.HELPS if after.steps >= before.bad else Comparison.TOO_SHORT
+    by_skill, by_loss = bool(before.skill and after.skill), same_loss and bool(before.losses and after.losses)
     if not by_skill and not by_loss:
-        return UNLIKE
-    # Predictions may lag behind the loss: BatchNormalization learns its means slowly.
+        return Comparison.UNLIKE
+    # Predictions may lag behind the loss: the moving averages of BatchNormalization adapt slowly.
     if (by_skill and _learns_more(before, after)) or (by_loss and _falls_more(before, after)):
-        return HELPS
+        return Comparison.HELPS
     if after.steps < enough:
-        return TOO_SHORT
+        return Comparison.TOO_SHORT
     if had_bad:
-        return GONE
-    learns = before.learnt >= LEARNT if by_skill else before.fallen >= FALLEN
-    return EITHER_WAY if learns else NO_HELP
+        return Comparison.GONE
+    learns = skill_gain(before) >= MIN_SKILL_GAIN if by_skill else loss_drop(before) >= MIN_LOSS_DROP
+    return Comparison.EITHER_WAY if learns else Comparison.NO_HELP
 
 
-def _learns_more(before: Training, after: Training) -> bool:
-    apart = after.skill[-1][1] - before.skill[-1][1]
-    return apart >= LEARNT and after.learnt >= TWICE * max(before.learnt, 0.0)
+def _learns_more(before: Trained, after: Trained) -> bool:
+    difference = after.skill[-1][1] - before.skill[-1][1]
+    return difference >= MIN_SKILL_GAIN and skill_gain(after) >= MIN_RATIO * max(skill_gain(before), 0.0)
 
 
-def _falls_more(before: Training, after: Training) -> bool:
-    """The loss of the two arms is the same thing, and ends lower with the change."""
-    apart = after.fallen - before.fallen
-    lower = after.losses[-1] < before.losses[-1]
-    return lower and apart >= FALLEN and after.fallen >= TWICE * max(before.fallen, 0.0)
+def _falls_more(before: Trained, after: Trained) -> bool:
+    """Both arms have the same loss, and it ends lower with the change."""
+    difference = loss_drop(after) - loss_drop(before)
+    is_lower = after.losses[-1] < before.losses[-1]
+    return is_lower and difference >= MIN_LOSS_DROP and loss_drop(after) >= MIN_RATIO * max(loss_drop(before), 0.0)
 
 
-def _rounds(side: Run) -> list[tuple[Training, Training]]:
-    told: dict[int, dict[str, Training]] = {}
-    for event in side.all("trained"):
-        told.setdefault(int(event.get("round", 0)), {})[str(event.get("arm"))] = _training(event.raw)
-    return [(pair[BEFORE], pair[AFTER]) for _, pair in sorted(told.items()) if len(pair) == len((BEFORE, AFTER))]
+def skill_gain(training: Trained) -> float:
+    """Since the start, where the model may know something already."""
+    return training.skill[-1][1] - training.skill[0][1] if training.skill else 0.0
+
+
+def loss_drop(training: Trained) -> float:
+    """The share of itself by which the loss fell."""
+    tenth = max(1, len(training.losses) // 10)
+    first, last = (sum(part) / len(part) for part in (training.losses[:tenth], training.losses[-tenth:]))
+    return (first - last) / abs(first) if first else 0.0
+
+
+def _rounds(side: Run) -> list[tuple[Trained, Trained]]:
+    arms: dict[int, dict[str, Trained]] = {}
+    for training in side.all(Trained):
+        arms.setdefault(training.round, {})[training.arm] = training
+    return [(pair[BEFORE], pair[AFTER]) for _, pair in sorted(arms.items()) if len(pair) == len((BEFORE, AFTER))]
 
 
 def _steps_wanted(side: Run) -> int:
-    """How long each training should have been."""
-    trains = next((event for event in side.all("side-run") if event.get("state") == "trains"), None)
-    return int(trains.get("steps") or 0) if trains is not None else 0
+    """How many steps each training should have had."""
+    return next((event.steps for event in side.all(SideRun) if event.state == "trains"), 0)
 
 
-def _training(told: Any) -> Training:
-    return Training(
-        int(told.get("steps") or 0),
-        told.get("bad"),
-        str(told.get("raised") or ""),
-        tuple(float(value) if value is not None else math.nan for value in told.get("losses") or ()),
-        tuple((int(step), float(value)) for step, value in told.get("skill") or ()),
-    )
+def _as_kept(training: Trained) -> Training:
+    losses = tuple(value if math.isfinite(value) else None for value in training.losses)
+    return Training(steps=training.steps, bad=training.bad, raised=training.raised, losses=losses, skill=training.skill)
 
 
 def _why_failed(side: Run) -> str:
-    refused = next((event for event in side.all("side-run") if event.get("state") == "unsupported"), None)
+    refused = next((event for event in side.all(SideRun) if event.state == "unsupported"), None)
     if refused is not None:
-        return f"it could not be tried: {refused.get('because')}"
-    failed = next((event for event in side.all("probe") if event.get("name") == "side_run"), None)
+        return f"the change could not be tried: {refused.because}"
+    failed = next((event for event in side.all(ProbeState) if event.name == "side_run"), None)
     if failed is not None:
-        return f"the side run failed: {failed.get('because')}"
+        return f"the side run failed: {failed.because}"
     if side.uncaught is not None:
         error = side.uncaught
-        return f"the program raised before its first fit: {error.get('type')}: {str(error.get('message'))[:200]}"
-    return "" if side.has("side-run") else "the program never called fit"
+        return f"the program raised before its first fit: {error.type}: {error.message[:MAX_MESSAGE]}"
+    return "" if side.has(SideRun) else "the program never called fit"

@@ -1,1 +1,1 @@
-"""What the numbers of the steps say: does it learn, and if not, why."""
+"""What the numbers of the steps show: does the model learn, and if not, why."""

@@ -1,4 +1,4 @@
-"""Weights that nobody trains: all frozen, unknown to Keras, or compiled while all was frozen."""
+"""Weights that are never trained: frozen, not tracked by Keras, or left out of the list of variables."""
 
 from __future__ import annotations
 
@@ -6,81 +6,83 @@ import math
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.learning.learning import LEARNS, Learning
-from laststep.analysis.learning.record import metrics_of
 from laststep.analysis.learning.site import last_site, latest_sites
 from laststep.analysis.progress import fit_place
+from laststep.record.events.numbers import Gradients
+from laststep.record.events.process import Versions, WarningShown
+from laststep.record.events.shared import ModelFacts
 from laststep.record.run import Fit, Run
-from laststep.record.torn import number, table
 
-MOST = 0.5  # of the weights
-NOTHING = "does not have any trainable weights"
+MIN_UNTRAINED_SHARE = 0.5  # of the weights
+NO_TRAINABLE_WEIGHTS = "does not have any trainable weights"
+NO_GRADIENT = "no gradient was computed in any step of fit"
+
+ADD_WEIGHT = Remedy("Create a layer's weights with add_weight", "self.w = self.add_weight(shape=…)")
+UNFREEZE = Remedy("Freeze only the layers that should stay fixed", "base.trainable = False  # not the whole model",
+                  trial={"trainable": True})  # fmt: skip
+COMPILE_AGAIN = Remedy("Compile again after changing trainable", "model.compile(…)")
 
 
-ADD_WEIGHT = Remedy("Make a layer's weights with", "self.w = self.add_weight(shape=…)")
-
-
-def none_to_train(run: Run, learning: Learning) -> Finding | None:
-    """Not one weight can be trained, in what Keras says or by what was traced."""
-    warned = next((event for event in run.all("warning") if NOTHING in str(event.get("message"))), None)
+def nothing_trainable(run: Run, learning: Learning) -> Finding | None:
+    """Keras warned that no weight is trainable, or no gradient was ever computed."""
+    warned = next((event for event in run.all(WarningShown) if NO_TRAINABLE_WEIGHTS in event.message), None)
     fit = next((fit for fit in reversed(run.fits) if fit.epochs), None)
     if warned is None and not (fit is not None and _is_frozen(run, fit)):
         return None
-    model = table(fit.began.get("model")) if fit is not None else {}
-    unknown = warned is not None and model.get("parameters") == 0
-    thawed = warned is None and bool(model.get("trainable"))
-    cause = "No weight of the model can be trained: all its layers are frozen."
-    remedy = Remedy("Freeze only what shall stay as it is", "base.trainable = False  # not the whole model",
-                    trial={"trainable": True})  # fmt: skip
-    if unknown:
-        cause = "Keras knows of no weights in this model: those of its layers were made behind its back."
-        remedy = ADD_WEIGHT
-    elif thawed:
-        cause = "No gradient is taken: the training step was compiled while all layers were frozen."
-        remedy = Remedy("Compile again after trainable was changed", "model.compile(…)")
-    says = f"Keras warned: “The model {NOTHING}”" if warned is not None else "no gradient was taken in any step of fit"
+    model = fit.began.model if fit is not None else ModelFacts()
+    no_weights = warned is not None and model.parameters == 0
+    unfrozen_later = warned is None and bool(model.trainable)
+    cause, remedy = "The model has no trainable weights: all its layers are frozen.", UNFREEZE
+    if no_weights:
+        cause, remedy = "Keras tracks no weights in this model: its layers create them without add_weight.", ADD_WEIGHT
+    elif unfrozen_later:
+        cause = "No gradients are computed: the training step was compiled while all layers were frozen."
+        remedy = COMPILE_AGAIN
+    says = f"Keras warned: “The model {NO_TRAINABLE_WEIGHTS}”" if warned is not None else NO_GRADIENT
     events = tuple(each for each in (warned, fit.began if fit else None) if each is not None)
     return Finding(
         cause=cause,
-        confidence=Confidence.LIKELY if thawed else Confidence.CERTAIN,
+        confidence=Confidence.LIKELY if unfrozen_later else Confidence.CERTAIN,
         evidence=(Evidence(says, events), *learning.evidence),
         remedies=(remedy,),
-        where=(None if unknown or fit is None else fit.began.get("trainable_set_at")) or fit_place(run),
+        where=(None if no_weights or fit is None else fit.began.trainable_set_at) or fit_place(run),
     )
 
 
-def untracked(run: Run, learning: Learning) -> Finding | None:
-    """Layers that hold weights of which Keras does not know, in a training that learns little."""
+def untracked_weights(run: Run, learning: Learning) -> Finding | None:
+    """A layer holds variables that Keras does not track, and the model does not learn well."""
     site = last_site(run)
-    layer = next((each for each in site.layers if each.get("untracked")), None) if site is not None else None
+    layer = next((each for each in site.layers if each.untracked), None) if site is not None else None
     if site is None or layer is None or learning.verdict == LEARNS:
         return None
-    named = f"{', '.join(layer['untracked'][:4])} of {layer.get('name')}"
+    named = f"{', '.join(layer.untracked[:4])} of {layer.name}"
     return Finding(
-        cause=f"Keras does not know of the weights {named}, and never trains them: they were made with tf.Variable.",
+        cause=f"Keras does not track {named}, so they are never trained: they were created with tf.Variable.",
         confidence=Confidence.LIKELY if learning.fails else Confidence.POSSIBLE,
-        evidence=(Evidence(f"{named} ({layer.get('class')}) are not among the layer's weights", (site.made,)),
+        evidence=(Evidence(f"{named} ({layer.class_name}) are not among the layer's weights", (site.gradients,)),
                   *learning.evidence),
         remedies=(ADD_WEIGHT,),
-        where=layer.get("where") or site.where,
+        where=layer.where or site.where,
     )  # fmt: skip
 
 
-def left_out(run: Run, learning: Learning) -> Finding | None:
-    """Most of the weights that the loss depends on are in no list of variables that gradients are taken of."""
+def not_optimized(run: Run, learning: Learning) -> Finding | None:
+    """Most of the weights that the loss depends on are not among the variables that gradients are taken of."""
     latest = latest_sites(run)
     asked = {name for site in latest for name in site.variables}
     for site in latest if learning.fails else []:
-        lost = [each for each in site.made.raw["unasked"] if each.get("name") not in asked]
-        sizes = [sum(math.prod(each.get("shape", [])) for each in held) for held in (lost, site.made.raw["variables"])]
-        if not lost or not sum(sizes) or sizes[0] / sum(sizes) <= MOST:
+        missing = [each for each in site.gradients.unasked if each.name not in asked]
+        untrained, trained = (sum(math.prod(each.shape or ()) for each in variables)
+                              for variables in (missing, site.gradients.variables))  # fmt: skip
+        if not untrained or untrained / (untrained + trained) <= MIN_UNTRAINED_SHARE:
             continue
-        part, names = f"{sizes[0] / sum(sizes):.0%} of the weights", [str(each.get("name")) for each in lost[:4]]
+        share, names = untrained / (untrained + trained), [each.name for each in missing[:4]]
         return Finding(
-            cause=f"{part} that the loss depends on are not among the variables that are trained.",
-            confidence=Confidence.LIKELY if learning.sure else Confidence.POSSIBLE,
-            evidence=(Evidence(f"no gradient was asked for {', '.join(names)}{' …' if len(lost) > 4 else ''}",
-                               (site.made,)), *learning.evidence),
-            remedies=(Remedy("Take the list of variables when all layers are built, and make layers once, in __init__",
+            cause=f"{share:.0%} of the weights that the loss depends on are not among the variables that are trained.",
+            confidence=Confidence.LIKELY if learning.at_baseline else Confidence.POSSIBLE,
+            evidence=(Evidence(f"no gradient is requested for {', '.join(names)}{' …' if len(missing) > 4 else ''}",
+                               (site.gradients,)), *learning.evidence),
+            remedies=(Remedy("Read the list of variables after all layers are built; create layers once, in __init__",
                              "tape.gradient(loss, model.trainable_variables)", site.where),),
             where=site.where,
         )  # fmt: skip
@@ -88,32 +90,32 @@ def left_out(run: Run, learning: Learning) -> Finding | None:
 
 
 def mostly_frozen(run: Run, learning: Learning) -> Finding | None:
-    """Nothing is learnt, and most weights are frozen: it may be meant so, and then this is not enough."""
+    """Nothing is learned and most weights are frozen, perhaps on purpose: then the rest does not suffice."""
     fit = next((fit for fit in reversed(run.fits) if fit.epochs), None)
-    model = table(fit.began.get("model")) if fit is not None else {}
-    whole, free = number(model.get("parameters")), number(model.get("trainable"))
-    if fit is None or not learning.fails or not 0 < free < (1 - MOST) * whole:
+    model = fit.began.model if fit is not None else ModelFacts()
+    total, trainable = model.parameters or 0, model.trainable or 0
+    if fit is None or not learning.fails or not 0 < trainable < (1 - MIN_UNTRAINED_SHARE) * total:
         return None
     return Finding(
-        cause=f"{1 - free / whole:.0%} of the weights are frozen, and the others alone learn nothing.",
+        cause=f"{1 - trainable / total:.0%} of the weights are frozen, and training the rest does not reduce the loss.",
         confidence=Confidence.POSSIBLE,
-        evidence=(Evidence(f"{free:,.0f} of {whole:,.0f} weights can be trained", (fit.began,)), *learning.evidence),
-        remedies=(Remedy("Let more layers be trained, and compile after that", "base.trainable = True"),),
-        where=fit.began.get("trainable_set_at") or fit_place(run),
+        evidence=(Evidence(f"{trainable:,} of {total:,} weights are trainable", (fit.began,)), *learning.evidence),
+        remedies=(Remedy("Unfreeze more layers, then compile again", "base.trainable = True"),),
+        where=fit.began.trainable_set_at or fit_place(run),
     )
 
 
 def _is_frozen(run: Run, fit: Fit) -> bool:
-    """A fit of many steps without any gradient, whose loss stays where it is."""
-    model, told = table(fit.began.get("model")), fit.began.get("strategy")
-    losses = [metrics_of(epoch).get("loss", math.nan) for epoch in fit.epochs]
-    steady = [loss for loss in losses if math.isfinite(loss)]
-    unseen = run.has("gradients") or told not in (None, "_DefaultDistributionStrategy") or fit.began.get("run_eagerly")
-    if unseen or not model.get("parameters") or len(steady) < 3 or not _probe_is_there(run):
+    """A fit without any gradient, whose loss does not change."""
+    model, strategy = fit.began.model, fit.began.strategy
+    losses = [epoch.metrics.get("loss", math.nan) for epoch in fit.epochs]
+    finite = [loss for loss in losses if math.isfinite(loss)]
+    plain = strategy in (None, "_DefaultDistributionStrategy") and not fit.began.run_eagerly
+    if run.has(Gradients) or not plain or not model.parameters or len(finite) < 3 or not _has_tensorflow(run):
         return False
-    return model.get("trainable") == 0 or max(steady) - min(steady) < 0.01 * abs(steady[0])
+    return model.trainable == 0 or max(finite) - min(finite) < 0.01 * abs(finite[0])
 
 
-def _probe_is_there(run: Run) -> bool:
-    """TensorFlow's own: with another backend gradients are taken where nobody looks."""
-    return any("tensorflow" in str(event.raw) for event in run.all("versions"))
+def _has_tensorflow(run: Run) -> bool:
+    """With another backend of Keras, gradients are computed where they are not recorded."""
+    return any(versions.tensorflow for versions in run.all(Versions))

@@ -1,108 +1,122 @@
-"""What grew before the first bad step and why: the rate, the size of the data, the gradients themselves."""
+"""What grew before the first NaN or Inf, and why: the learning rate, the scale of the data, or the gradients."""
 
 from __future__ import annotations
 
 import math
 
-from laststep import text as words
 from laststep.analysis.learning.bad_step import bad_inputs, bad_predictions, bad_site
-from laststep.analysis.learning.constant import constant_of
-from laststep.analysis.learning.scale import large_inputs, large_targets, only_inputs, reach
-from laststep.analysis.learning.site import Site, gradient, length, loss_of, tell
-from laststep.analysis.learning.weights import LONG, TOO_LONG, drawn, is_high, stride
+from laststep.analysis.learning.baseline import baseline_of
+from laststep.analysis.learning.scale import implied_input_scale, large_inputs, large_targets, max_abs
+from laststep.analysis.learning.site import UNSEEN, Site, compact, gradient_norm, loss_of, norm
+from laststep.analysis.learning.weights import (
+    MAX_STARTING_SCALE,
+    MIN_LARGE_UPDATE,
+    is_high_rate,
+    relative_update,
+    starting_scales,
+)
 from laststep.record.run import Run
+from laststep.text import format_count
 
-HUGE = 1e15  # no loss that means something
+MAX_PLAUSIBLE_LOSS = 1e15
+MIN_GRADIENT_GROWTH, MIN_WEIGHT_GROWTH = 100.0, 20.0  # times the first norm
 
 
-def grew(site: Site) -> str:
-    """What became too large before the first bad step, or with it; "" where all was of an ordinary size."""
-    return _loss_grew(site) or _norms_grew(site) or _guess_grew(site) or _long_stride(site) or _drawn_long(site)
+def growth(site: Site) -> str:
+    """What became too large before the first NaN or Inf, or with it; "" where all was of ordinary size."""
+    return (
+        _loss_grew(site)
+        or _norms_grew(site)
+        or _predictions_grew(site)
+        or _large_first_update(site)
+        or _large_weights(site)
+    )
 
 
 def _loss_grew(site: Site) -> str:
     losses = _losses(site)
     if not losses:
         return ""
-    floor = constant_of(site).loss
-    if losses[0] > 1000 * floor > 0:
-        return f"the first loss was {tell(losses[0])}, where one constant answer would give {tell(floor)}"
+    constant = baseline_of(site).loss
+    if losses[0] > 1000 * constant > 0:
+        return f"the first loss was {compact(losses[0])}; a constant prediction would give {compact(constant)}"
     if max(losses[1:], default=0.0) > 10 * abs(losses[0]) > 0:
-        return f"the loss went from {tell(losses[0])} to {tell(max(losses[1:]))}"
-    return f"the loss was {tell(max(losses))}" if max(losses) > HUGE else ""
+        return f"the loss rose from {compact(losses[0])} to {compact(max(losses[1:]))}"
+    return f"the loss reached {compact(max(losses))}" if max(losses) > MAX_PLAUSIBLE_LOSS else ""
 
 
 def _losses(site: Site) -> list[float]:
-    """Up to the first bad step, that one too where it has one."""
-    bad, at = (site.bad.raw["step"], loss_of(site.bad)) if site.bad is not None else (math.inf, math.nan)
+    """Up to the first bad step, including it where its loss is finite."""
+    bad, at = (site.bad_step.step, loss_of(site.bad_step)) if site.bad_step is not None else (math.inf, math.nan)
     before = [step.loss for step in site.run.steps if step.number < bad and math.isfinite(step.loss)]
-    before = before if len(before) > 1 else [loss_of(look) for look in site.good]
+    before = before if len(before) > 1 else [loss_of(reading) for reading in site.good]
     return before + ([at] if math.isfinite(at) else [])
 
 
 def _norms_grew(site: Site) -> str:
-    for of, norms in (("gradients", [gradient(look) for look in site.good]), ("weights", _weights(site))):
-        if len(norms) > 1 and max(norms) > (100 if of == "gradients" else 20) * norms[0] > 0:
-            return f"the {of} grew from {tell(norms[0])} to {tell(max(norms))}"
+    gradients = [gradient_norm(reading) for reading in site.good]
+    weights = [norm(reading.weights.values()) for reading in site.readings]
+    weights = [each for each in weights if math.isfinite(each) and each > 0]
+    for name, norms, least in (("gradient", gradients, MIN_GRADIENT_GROWTH), ("weight", weights, MIN_WEIGHT_GROWTH)):
+        if len(norms) > 1 and max(norms) > least * norms[0] > 0:
+            return f"the {name} norm grew from {compact(norms[0])} to {compact(max(norms))}"
     return ""
 
 
-def _weights(site: Site) -> list[float]:
-    norms = [length(look.raw["weights"].values()) for look in site.looks]
-    return [norm for norm in norms if math.isfinite(norm) and norm > 0]
-
-
-def _guess_grew(site: Site) -> str:
-    y, guess = (reach(site.tensors.get(name, {})) for name in ("y", "y_pred"))
-    if guess > 1e4 * max(1.0, y):
-        return f"the predictions had reached {tell(guess)}"
-    held = bad_predictions(site)
-    if held.get("of") and held.get("inf") == held.get("of"):
-        return "all predictions were infinite: too large for their type"
+def _predictions_grew(site: Site) -> str:
+    y, y_pred = (max_abs(site.tensors.get(name, UNSEEN)) for name in ("y", "y_pred"))
+    if y_pred > 1e4 * max(1.0, y):
+        return f"the predictions reached {compact(y_pred)}"
+    bad = bad_predictions(site)
+    if bad is not None and bad.inf == bad.of > 0:
+        return "all predictions overflowed to Inf"
     return ""
 
 
-def _long_stride(site: Site) -> str:
-    first = next((stride(site, look) for look in site.good), math.nan)
-    return f"the first step was {tell(first)} times as long as all weights together" if first > 1 else ""
+def _large_first_update(site: Site) -> str:
+    first = next((relative_update(site, reading) for reading in site.good), math.nan)
+    return f"the first update was {compact(first)} times the norm of all weights" if first > 1 else ""
 
 
-def _drawn_long(site: Site) -> str:
-    """Bad at once, in a model whose weights were drawn far too large: it grows on its way through the layers."""
-    if site.bad is None or site.bad.raw["step"] > 2 or not bad_predictions(site):
+def _large_weights(site: Site) -> str:
+    """NaN or Inf at once, in a model with far too large weights: values grow from layer to layer."""
+    if site.bad_step is None or site.bad_step.step > 2 or bad_predictions(site) is None:
         return ""
-    times = drawn(site)
-    layer = max(times, key=lambda layer: times[layer], default="")
-    told = f"the weights of {layer} were drawn {tell(times[layer])} times as long as usual" if layer else ""
-    return told if layer and times[layer] > TOO_LONG else ""
+    scales = starting_scales(site)
+    layer = max(scales, key=lambda layer: scales[layer], default="")
+    if not layer or scales[layer] <= MAX_STARTING_SCALE:
+        return ""
+    return f"the weights of {layer} had {compact(scales[layer])} times the usual initial norm"
 
 
 def growth_cause(site: Site) -> str:
-    """Why numbers grow: the rate where it is no ordinary one, then the scale of the data, else the gradients."""
-    if any(is_high(site, site.rate(look)) for look in site.looks):
+    """Why numbers grow: a high learning rate comes first, then the scale of the data, else the gradients."""
+    if any(is_high_rate(site, site.rate(reading)) for reading in site.readings):
         return "learning-rate-too-high"
     if large_targets(site):
         return "unscaled-targets"
-    return "unscaled-inputs" if large_inputs(site) or only_inputs(site) else "exploding-gradients"
+    return "unscaled-inputs" if large_inputs(site) or implied_input_scale(site) else "exploding-gradients"
 
 
-def blown_up(run: Run, cause: str) -> tuple[Site, str] | None:
-    """The site whose numbers grew until they were none, if for this cause; and what grew."""
+def blow_up(run: Run, cause: str) -> tuple[Site, str] | None:
+    """The site whose numbers grew until they overflowed, if for this cause; and what grew."""
     site = bad_site(run)
     if site is None or bad_inputs(site) or site.is_half:
         return None
-    sign = grew(site) or hurried(site)
-    return (site, sign) if sign and growth_cause(site) == cause else None
+    grew = growth(site) or unseen_growth(site)
+    return (site, grew) if grew and growth_cause(site) == cause else None
 
 
-def hurried(site: Site) -> str:
-    """Plain SGD, whose steps know no bound, and an infinite loss before anybody looked again: it may have grown."""
-    assert site.bad is not None
-    step, last = site.bad.raw["step"], site.good[-1].raw["step"] if site.good else 0
+def unseen_growth(site: Site) -> str:
+    """Plain SGD, whose updates are not bounded, and an Inf loss between two readings: numbers may have grown."""
+    assert site.bad_step is not None
+    step, last = site.bad_step.step, site.good[-1].step if site.good else 0
     seen = [found.number for found in site.run.steps if last < found.number < step and math.isfinite(found.loss)]
-    if seen or site.optimizer != "SGD" or step - last <= 2 or loss_of(site.bad) != math.inf:
+    if seen or site.optimizer_class != "SGD" or step - last <= 2 or loss_of(site.bad_step) != math.inf:
         return ""
     if not site.good:
-        return f"the loss was infinite in step {step}, and nothing was seen of the steps before"
-    part, after = stride(site, site.good[0]), words.count(step - last, "step")
-    return f"a step changed the weights by {part:.0%}, and {after} later the loss was infinite" if part > LONG else ""
+        return f"the loss was Inf in step {step}, and no step before it was sampled"
+    share, later = relative_update(site, site.good[0]), format_count(step - last, "step")
+    if not share > MIN_LARGE_UPDATE:
+        return ""
+    return f"one update changed the weights by {share:.0%}, and {later} later the loss was Inf"

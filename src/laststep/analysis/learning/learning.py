@@ -1,41 +1,41 @@
-"""Does it learn, and could it? Read from the losses, beside what always giving the same answer reaches."""
+"""Does the model learn, and could it? From the loss curve, compared with the best constant prediction."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence
 from laststep.analysis.learning.bad_step import bad_site
-from laststep.analysis.learning.constant import Constant, constant_of
-from laststep.analysis.learning.curve import FEWEST, FLAT, Curve, curve_of
-from laststep.analysis.learning.record import read
-from laststep.analysis.learning.site import Site, are_rivals, last_site, tell
-from laststep.record.event import Event
+from laststep.analysis.learning.baseline import Baseline, baseline_of
+from laststep.analysis.learning.curve import MAX_FLAT_CHANGE, MIN_POINTS, Curve, curve_of
+from laststep.analysis.learning.site import Site, compact, last_site, or_nan, trains_in_turns
+from laststep.record.events.numbers import Dependence
 from laststep.record.run import Run, view
-from laststep.record.torn import number
+from laststep.text import format_count, format_value
 
-LEARNS, FAILS, UNKNOWN = "learns", "fails", "unknown"  # what is not known does not fail
-ENOUGH_STEPS = 60  # with fewer even a good model may stand where it began
-ENOUGH_TO_ASK, FEWEST_LOOKS = 40, 3  # where something else is wrong too
-NO_BETTER, BETTER = 0.97, 0.9  # the loss, as a share of the loss of a constant answer
-WORSE = 1.5  # the same
-FELL = 0.15  # how much of the loss went away, where there is no such yardstick
-HARDLY = 0.05  # the same, where something else is wrong too
-CLEARLY = 0.08  # accuracy above that of always naming the commonest class
-BY_DRAWN_WEIGHTS = 0.3  # the same, of a model that was never trained: classes may lie far apart
-FEWEST_ROWS = 200  # with fewer a weak dependence of the targets on the inputs is not found
-BY_CHANCE = 0.02  # a p above it: what was found is what shuffled targets give too
+LEARNS, FAILS, UNKNOWN = "learns", "fails", "unknown"
+MIN_STEPS = 60  # with fewer, the loss of a good model may not have moved yet
+MIN_STEPS_TO_BLAME, MIN_READINGS = 40, 3  # where another rule has found something wrong as well
+MIN_SHARE_FAILS, MAX_SHARE_LEARNS = 0.97, 0.9  # loss as a share of the baseline's
+MIN_SHARE_FALLS_BACK = 1.5  # the same, of a flat loss
+MIN_DECREASE_LEARNS = 0.15  # as a share of the first loss, where there is no baseline
+MIN_DECREASE = 0.05  # the same, where another rule has found something wrong as well
+MIN_ACCURACY_GAIN = 0.08  # over always predicting the most frequent class
+MIN_ACCURACY_GAIN_IF_FLAT = 0.3  # random weights alone may gain this much where classes lie far apart
+MIN_ROWS_TESTED = 200  # with fewer, a weak dependence of the targets on the inputs is not found
+# p of the permutation test: up to the first the targets depend on the inputs, from the second on no dependence was
+# found; in between the test is inconclusive.
+MAX_P_DEPENDENT, MIN_P_INDEPENDENT = 0.02, 0.1
 
 
 @dataclass(frozen=True)
 class Learning:
-    """How the losses went, and what that tells."""
+    """The loss curve, what it is compared with, and the verdict."""
 
     losses: Curve
-    constant: Constant
-    rivals: bool
+    baseline: Baseline
+    in_turns: bool
 
     @property
     def steps(self) -> int:
@@ -47,120 +47,128 @@ class Learning:
 
     @property
     def verdict(self) -> str:
-        if not self._can_be_told:
+        if not self._can_be_judged:
             return UNKNOWN
         if self._is_accurate:
             return LEARNS
-        return self._beside_constant() if self.constant.loss > 0 else self._by_itself()
+        return self._against_baseline() if self.baseline.loss > 0 else self._by_decrease()
 
     @property
-    def sure(self) -> bool:
-        """It fails, held against the loss of a constant answer."""
-        stands = self.losses.last > 0.9 * self.losses.start or self.losses.last <= 1.1 * self.constant.loss
-        below = self._is_accurate or not self._can_be_told or not self.share >= NO_BETTER + self.constant.rough
-        return stands and not below and not self.losses.still_falls
+    def at_baseline(self) -> bool:
+        """It is no better than the baseline, and is not getting better."""
+        if self._is_accurate or not self._can_be_judged or not self.share >= MIN_SHARE_FAILS + self.baseline.slack:
+            return False
+        stagnates = self.losses.last > 0.9 * self.losses.start or self.losses.last <= 1.1 * self.baseline.loss
+        return stagnates and not self.losses.still_falls
 
     @property
     def share(self) -> float:
-        """Of the loss of a constant answer; NaN where that is not known."""
-        return self.losses.last / self.constant.loss if self.constant.loss > 0 else math.nan
+        """The last loss as a share of the baseline's; NaN where that is not known."""
+        return self.losses.last / self.baseline.loss if self.baseline.loss > 0 else math.nan
 
     @property
-    def held_out_fails(self) -> bool:
-        """The held-back samples are not foretold better than by a constant answer, in any epoch."""
-        held = self.losses.held_out
-        if len(held) < 3 or not self._can_be_told or self._is_accurate or not all(map(math.isfinite, held)):
+    def validation_fails(self) -> bool:
+        """The validation loss is no better than the baseline in any epoch."""
+        losses = self.losses.validation
+        if len(losses) < 3 or not self._can_be_judged or self._is_accurate or not all(map(math.isfinite, losses)):
             return False
-        return min(held) >= 0.98 * self.constant.loss
+        return min(losses) >= 0.98 * self.baseline.loss
 
     @property
-    def says(self) -> str:
+    def summary(self) -> str:
         if not self.losses.points:
             return ""
-        first, last = words.value(self.losses.points[0]), words.value(self.losses.points[-1])
-        told = f"the loss went from {first} to {last} in {words.count(self.steps, 'step')}"
-        return f"{told}; always saying the same would give {words.value(self.constant.loss)}" if self.sure else told
+        first, last = format_value(self.losses.points[0]), format_value(self.losses.points[-1])
+        says = f"the loss went from {first} to {last} in {format_count(self.steps, 'step')}"
+        constant = f"; a constant prediction would give {format_value(self.baseline.loss)}"
+        return says + (constant if self.at_baseline else "")
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
-        return (Evidence(self.says, self.losses.events, self.losses.points),) if self.says else ()
+        return (Evidence(self.summary, self.losses.events, self.losses.points),) if self.summary else ()
 
     @property
-    def trouble(self) -> Evidence | None:
-        """That nothing was gained, as far as it was recorded: enough to blame what else is wrong, not by itself."""
+    def no_progress(self) -> Evidence | None:
+        """That the loss did not improve as far as recorded: enough to blame another defect, not a finding by itself."""
         start, last = self.losses.start, self.losses.last
-        if len(self.losses.points) < FEWEST or self._is_accurate:
+        if len(self.losses.points) < MIN_POINTS or self._is_accurate:
             return None
-        if self.constant.loss > 0:
-            gained = not self.share >= NO_BETTER
-            told = f"the loss ended at {tell(last)}; one constant answer would reach {tell(self.constant.loss)}"
+        if self.baseline.loss > 0:
+            improved = not self.share >= MIN_SHARE_FAILS
+            says = f"the loss ended at {compact(last)}; a constant prediction would give {compact(self.baseline.loss)}"
         else:
-            gained = not last > (1 - HARDLY) * start or start < 0
-            told = f"the loss was {tell(start)} at first and {tell(last)} at the end"
-        return None if gained else Evidence(told, self.losses.events, self.losses.points)
+            improved = not last > (1 - MIN_DECREASE) * start or start < 0
+            says = f"the loss started at {compact(start)} and ended at {compact(last)}"
+        return None if improved else Evidence(says, self.losses.events, self.losses.points)
 
     @property
-    def _can_be_told(self) -> bool:
+    def _can_be_judged(self) -> bool:
         points = self.losses.points
-        enough = self.steps >= ENOUGH_STEPS and len(points) >= FEWEST
-        return enough and not self.rivals and all(map(math.isfinite, points))
+        enough = self.steps >= MIN_STEPS and len(points) >= MIN_POINTS
+        return enough and not self.in_turns and all(map(math.isfinite, points))
 
     @property
     def _is_accurate(self) -> bool:
-        """Where the loss stands still a little more than chance is no merit: weights as drawn reach that, too."""
-        stands = self.losses.is_flat and self.share >= NO_BETTER
-        return self.losses.accuracy > self.constant.right + (BY_DRAWN_WEIGHTS if stands else CLEARLY)
+        """Better than the most frequent class; by far where the loss is flat: random weights gain a little, too."""
+        is_flat = self.losses.is_flat and self.share >= MIN_SHARE_FAILS
+        gain = MIN_ACCURACY_GAIN_IF_FLAT if is_flat else MIN_ACCURACY_GAIN
+        return self.losses.accuracy > self.baseline.accuracy + gain
 
-    def _beside_constant(self) -> str:
-        if self.sure:
+    def _against_baseline(self) -> str:
+        if self.at_baseline:
             return FAILS
-        if self.share < BETTER - self.constant.doubt:
+        if self.share < MAX_SHARE_LEARNS - self.baseline.error:
             return LEARNS
-        still = abs(self.losses.start - self.losses.last) < 2 * FLAT * self.losses.points[0]
-        # What the first epoch gained is gone again in each one after it: weights that are put back.
-        falls_back = self.losses.is_flat and self.share > WORSE
-        return FAILS if (still or falls_back) and self.share + self.constant.doubt >= NO_BETTER else UNKNOWN
+        stagnates = abs(self.losses.start - self.losses.last) < 2 * MAX_FLAT_CHANGE * self.losses.points[0]
+        # Each epoch loses again what the first one gained, as where the weights are reset.
+        falls_back = self.losses.is_flat and self.share > MIN_SHARE_FALLS_BACK
+        return FAILS if (stagnates or falls_back) and self.share + self.baseline.error >= MIN_SHARE_FAILS else UNKNOWN
 
-    def _by_itself(self) -> str:
+    def _by_decrease(self) -> str:
         points, start, last = self.losses.points, self.losses.start, self.losses.last
-        waits = not self.losses.still_falls
-        if 0.85 < last / self.constant.squared < 1.15 and points[0] - last < 0.2 * points[0] and waits:
+        settled = not self.losses.still_falls
+        if 0.85 < last / self.baseline.squared_error < 1.15 and points[0] - last < 0.2 * points[0] and settled:
             return FAILS
         if min(points) <= 0:
-            return UNKNOWN  # a likelihood, a similarity, a critic: its level says nothing
-        fell = (start - last) / start
-        if fell > FELL:
+            return UNKNOWN  # a likelihood, a similarity, a critic: its level means nothing
+        decrease = (start - last) / start
+        if decrease > MIN_DECREASE_LEARNS:
             return LEARNS
-        return FAILS if abs(fell) < FLAT and max(points) - min(points) < 0.2 * points[0] and waits else UNKNOWN
+        is_flat = abs(decrease) < MAX_FLAT_CHANGE and max(points) - min(points) < 0.2 * points[0]
+        return FAILS if is_flat and settled else UNKNOWN
 
 
 @view
 def learning_of(run: Run) -> Learning:
     """Of the last training in the run."""
     site = last_site(run)
-    constant = constant_of(site) if site is not None else Constant()
-    return Learning(curve_of(run, site), constant, are_rivals(run))
+    baseline = baseline_of(site) if site is not None else Baseline()
+    return Learning(curve_of(run, site), baseline, trains_in_turns(run))
 
 
-def steady_site(run: Run) -> Site | None:
-    """The site of a run without bad numbers: the last one; none where several train at the same time (a GAN)."""
+def finite_site(run: Run) -> Site | None:
+    """The last site of a run without NaN and Inf, if it ran long enough; None where several train in turns (a GAN)."""
     last = last_site(run)
-    if last is None or last.steps < ENOUGH_TO_ASK or len(last.looks) < FEWEST_LOOKS:
+    if last is None or last.steps < MIN_STEPS_TO_BLAME or len(last.readings) < MIN_READINGS:
         return None
-    return None if are_rivals(run) or bad_site(run) is not None else last
+    return None if trains_in_turns(run) or bad_site(run) is not None else last
 
 
-def dependence_of(run: Run) -> Event | None:
-    """The last test whether the targets depend on the inputs, where it was made on enough rows."""
-    told = [event for event in read(run, "dependence") if "p" in event.raw and event.raw["rows"] >= FEWEST_ROWS]
-    return told[-1] if told else None
+def dependence_of(run: Run) -> Dependence | None:
+    """The last permutation test of whether targets depend on inputs, if it had enough rows."""
+    tests = [test for test in run.all(Dependence) if test.p is not None and test.rows >= MIN_ROWS_TESTED]
+    return tests[-1] if tests else None
 
 
-def depend(test: Event) -> bool:
-    return number(test.get("p")) <= BY_CHANCE
+def is_dependent(test: Dependence) -> bool:
+    return or_nan(test.p) <= MAX_P_DEPENDENT
 
 
-def sureness(site: Site) -> Confidence:
-    """Of a training that fails without a bad number: where targets do not depend on inputs it would fail anyway."""
-    test = dependence_of(site.run) if site.bad is None else None
-    return Confidence.LIKELY if test is None or depend(test) else Confidence.POSSIBLE
+def is_independent(test: Dependence) -> bool:
+    return or_nan(test.p) >= MIN_P_INDEPENDENT
+
+
+def confidence_of(site: Site) -> Confidence:
+    """Of a cause why the model does not learn: where targets do not depend on inputs, it would not learn anyway."""
+    test = dependence_of(site.run) if site.bad_step is None else None
+    return Confidence.POSSIBLE if test is not None and is_independent(test) else Confidence.LIKELY

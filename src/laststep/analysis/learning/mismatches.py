@@ -1,4 +1,4 @@
-"""Kinds of last layers and losses that do not fit: by themselves, by the numbers seen, or where nothing is learned."""
+"""Last layers and losses that do not match: always, for the values seen, or where the model does not learn."""
 
 from __future__ import annotations
 
@@ -7,100 +7,100 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from laststep import text as words
 from laststep.analysis.learning.learning import Learning
 from laststep.analysis.learning.outputs import Output
-from laststep.record.torn import numbers
+from laststep.analysis.learning.site import or_nan
+from laststep.text import format_value
 
 RANGES = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, math.inf)}
-SLACK = 0.01  # of a probability, for what rounding and smoothing do
+PROBABILITY_TOLERANCE = 0.01  # for rounding and label smoothing
 
 
 @dataclass(frozen=True)
-class Wrong:
-    """What does not fit, what was seen of it, what to write instead."""
+class Mismatch:
+    """What does not match, what was seen of it, what to write instead."""
 
     cause: str
     seen: str
     change: str
-    beyond_doubt: bool = False
+    is_certain: bool = False
     trial: Mapping[str, Any] | None = None
 
 
-def by_itself(output: Output) -> Wrong | None:
-    """Wrong whatever the data is."""
+def always_wrong(output: Output) -> Mismatch | None:
+    """Wrong for any data."""
     if output.units == 1 and output.activation == "softmax" and _is_always_one(output):
-        seen = f"{output.named} has one unit and softmax, loss {output.loss}"
-        cause = "The last layer is one unit with softmax: the softmax of one number is always 1."
+        seen = f"{output.layer_name} has one unit and softmax, loss {output.loss}"
+        cause = "The last layer is a single unit with softmax: its output is always 1."
         change = "Dense(1)" if output.kind == "regression" else 'Dense(1, activation="sigmoid")'
-        return Wrong(cause, seen, change, True, _activate(output, "linear" if change == "Dense(1)" else "sigmoid"))
+        return Mismatch(cause, seen, change, True, _activate(output, "linear" if change == "Dense(1)" else "sigmoid"))
     if output.units == 1 and output.kind == "categorical":
-        cause = f"{output.loss} compares classes, and the model has one output: the loss is 0 whatever it says."
-        seen = f"predictions {_shape(output)}, loss {output.loss}"
+        cause = f"{output.loss} needs one output per class, but the model has one output: the loss is always 0."
+        seen = f"predictions of shape {_shape(output)}, loss {output.loss}"
         trial = _activate(output, "sigmoid") | {"loss": "binary_crossentropy"}
-        return Wrong(cause, seen, 'model.compile(…, loss="binary_crossentropy")', True, trial)
+        return Mismatch(cause, seen, 'model.compile(…, loss="binary_crossentropy")', True, trial)
     return None
 
 
 def _is_always_one(output: Output) -> bool:
-    seen = numbers(output.said, "low", "high")
-    own = output.layer.get("activation") == "softmax" and 1 in (output.layer.get("units"), output.layer.get("filters"))
-    return own or seen == (1.0, 1.0)
+    low, high = output.y_pred.low, output.y_pred.high
+    own = output.layer.activation == "softmax" and 1 in (output.layer.units, output.layer.filters)
+    return own or low == high == 1.0
 
 
-def by_numbers(output: Output) -> Wrong | None:
-    """Wrong by the numbers that were seen."""
+def wrong_for_values(output: Output) -> Mismatch | None:
+    """Wrong for the values that were seen."""
     if output.kind in ("sparse", "categorical", "binary"):
-        return _twice(output) if output.from_logits else _no_probabilities(output)
+        return _activated_twice(output) if output.from_logits else _not_probabilities(output)
     if output.kind == "regression":
-        return _out_of_reach(output)
+        return _out_of_range(output)
     return None
 
 
-def _twice(output: Output) -> Wrong | None:
-    """Probabilities where the loss wants logits. Keras undoes it where the activation is the very last operation."""
-    squeezed = output.activation in ("softmax", "sigmoid")
+def _activated_twice(output: Output) -> Mismatch | None:
+    """Probabilities where the loss expects logits. Keras undoes it where the activation is the last operation."""
+    activated = output.activation in ("softmax", "sigmoid")
     if output.kind == "binary" or not output.units or output.units == 1:
         return None
-    if squeezed and output.is_tensorflows:
-        cause = f"The loss takes raw numbers (logits), and the last layer has {output.activation} already."
-        seen = f"{output.loss} gets what a {output.activation} made"
-        sure = output.activation == "softmax"
-        return Wrong(cause, seen, f"Dense({output.units})  # without activation", sure, _activate(output, "linear"))
-    undone = squeezed and "16" not in output.said_dtype
-    low, high, mean = numbers(output.said, "low", "high", "mean")
+    if activated and output.is_tensorflow_op:
+        cause = f"The loss expects logits, but the last layer already applies {output.activation}."
+        seen = f"{output.loss} receives the output of a {output.activation}"
+        change, trial = f"Dense({output.units})  # without activation", _activate(output, "linear")
+        return Mismatch(cause, seen, change, output.activation == "softmax", trial)
+    undone = activated and "16" not in output.y_pred_dtype
+    low, high, mean = map(or_nan, (output.y_pred.low, output.y_pred.high, output.y_pred.mean))
     if undone or not (abs(mean * output.units - 1) <= 0.001 and low >= 0 and high <= 1 + 1e-5):
         return None
-    seen = f"the predictions lie between {words.value(low)} and {words.value(high)}, and each row sums to 1"
-    cause = "The loss was told from_logits=True and gets probabilities: softmax is applied twice."
-    return Wrong(cause, seen, f"{_class(output)}(from_logits=False)", True, {"loss": {"from_logits": False}})
+    seen = f"the predictions lie between {format_value(low)} and {format_value(high)}, and each row sums to 1"
+    cause = "The loss has from_logits=True but receives probabilities: softmax is applied twice."
+    return Mismatch(cause, seen, f"{_class(output)}(from_logits=False)", True, {"loss": {"from_logits": False}})
 
 
-def _no_probabilities(output: Output) -> Wrong | None:
-    """Numbers below 0 or above 1 where the loss wants probabilities."""
-    low, high = numbers(output.said, "low", "high")
+def _not_probabilities(output: Output) -> Mismatch | None:
+    """Values below 0 or above 1 where the loss expects probabilities."""
+    low, high = or_nan(output.y_pred.low), or_nan(output.y_pred.high)
     if output.activation in ("softmax", "sigmoid"):
         return None
-    right = "sigmoid" if output.kind == "binary" else "softmax"
-    change = f'activation="{right}"'
+    expected = "sigmoid" if output.kind == "binary" else "softmax"
+    change = f'activation="{expected}"'
     if output.activation == "linear":
         change += f", or loss={_class(output)}(from_logits=True)"
-    what = {"linear": "no activation", "": "an output of its own"}.get(output.activation, output.activation)
-    cause = f"{output.loss} wants probabilities, and the last layer has {what}"
+    what = {"linear": "no activation", "": "a custom output"}.get(output.activation, output.activation)
+    cause = f"{output.loss} expects probabilities, but the last layer has {what}"
     if not math.isfinite(high - low):
-        wrong = Wrong(f"{cause}.", f"{output.named} has {what}", change, False, _activate(output, right))
-        return wrong if output.activation == "tanh" else None
-    normalised = output.kind == "categorical" and output.activation != "relu"  # Keras divides by the sum
-    if low >= -SLACK and (high <= 1 + SLACK or normalised):
+        found = Mismatch(f"{cause}.", f"{output.layer_name} has {what}", change, False, _activate(output, expected))
+        return found if output.activation == "tanh" else None
+    normalized = output.kind == "categorical" and output.activation != "relu"  # Keras divides by the sum
+    if low >= -PROBABILITY_TOLERANCE and (high <= 1 + PROBABILITY_TOLERANCE or normalized):
         return None
-    reach = f"from {words.value(low)} to {words.value(high)}"
-    seen = f"{output.named} gives numbers {reach}; from_logits is not set"
-    return Wrong(f"{cause}: the predictions reach {reach}.", seen, change, False, _activate(output, right))
+    span = f"from {format_value(low)} to {format_value(high)}"
+    seen = f"{output.layer_name} outputs values {span}; from_logits is not set"
+    return Mismatch(f"{cause}: the predictions range {span}.", seen, change, False, _activate(output, expected))
 
 
-def _out_of_reach(output: Output) -> Wrong | None:
-    """Targets of which a good part lies where the activation never comes."""
-    low, high, mean, spread = numbers(output.y, "low", "high", "mean", "std")
+def _out_of_range(output: Output) -> Mismatch | None:
+    """A good part of the targets lies outside the range of the activation."""
+    low, high, mean, spread = map(or_nan, (output.y.low, output.y.high, output.y.mean, output.y.std))
     if output.activation not in RANGES:
         return None
     bottom, top = RANGES[output.activation]
@@ -108,35 +108,36 @@ def _out_of_reach(output: Output) -> Wrong | None:
     above = high > top + spread / 2 and mean + spread > top
     if not (below or above):
         return None
-    span = f"{words.value(bottom)} to {words.value(top)}" if top < math.inf else f"{words.value(bottom)} upwards"
-    reach = f"the targets reach from {words.value(low)} to {words.value(high)}"
-    cause = f"The last layer's {output.activation} gives {span}, and {reach}."
+    span = f"{format_value(bottom)} to {format_value(top)}" if top < math.inf else f"{format_value(bottom)} and above"
+    targets = f"the targets range from {format_value(low)} to {format_value(high)}"
+    cause = f"The last layer's {output.activation} outputs {span}, but {targets}."
     change, trial = f"Dense({output.units or 1})  # without activation", _activate(output, "linear")
-    return Wrong(cause, f"{reach}, mean {words.value(mean)}", change, False, trial)
+    return Mismatch(cause, f"{targets}, mean {format_value(mean)}", change, False, trial)
 
 
-def where_it_fails(output: Output, learning: Learning) -> Wrong | None:
-    """What works more often than not, and is to blame only where nothing is learned."""
+def suspect_when_failing(output: Output, learning: Learning) -> Mismatch | None:
+    """Works more often than not, and is to blame only where the model does not learn."""
     if not learning.fails:
         return None
     if output.kind == "binary" and output.activation in ("relu", "tanh"):
-        cause = f"The last layer has {output.activation}, and {output.loss} wants a probability."
-        seen = f"{output.named} has {output.activation}"
-        return Wrong(cause, seen, 'activation="sigmoid"', False, _activate(output, "sigmoid"))
+        cause = f"The last layer applies {output.activation}, but {output.loss} expects a probability."
+        seen = f"{output.layer_name} has {output.activation}"
+        return Mismatch(cause, seen, 'activation="sigmoid"', False, _activate(output, "sigmoid"))
     if output.kind in ("sparse", "categorical") and output.activation == "softmax" and output.from_logits:
-        cause = "The loss was told from_logits=True, and the last layer has softmax."
-        seen = f"{output.named} has softmax, loss {output.loss}"
-        return Wrong(cause, seen, f"{_class(output)}(from_logits=False)", False, {"loss": {"from_logits": False}})
+        cause = "The loss has from_logits=True, but the last layer applies softmax."
+        seen = f"{output.layer_name} has softmax, loss {output.loss}"
+        return Mismatch(cause, seen, f"{_class(output)}(from_logits=False)", False, {"loss": {"from_logits": False}})
     if output.kind in ("sparse", "categorical") and output.activation in ("sigmoid", "relu", "tanh"):
-        cause = f"One of {output.units} classes is asked for, and the last layer has {output.activation}."
-        seen = f"{output.named} has {output.activation}, loss {output.loss}"
-        return Wrong(cause, seen, 'activation="softmax"', False, _activate(output, "softmax"))
+        cause = f"{output.loss} expects a softmax over {output.units} classes, but the last layer applies "
+        cause += f"{output.activation}."
+        seen = f"{output.layer_name} has {output.activation}, loss {output.loss}"
+        return Mismatch(cause, seen, 'activation="softmax"', False, _activate(output, "softmax"))
     return None
 
 
 def _activate(output: Output, activation: str) -> dict[str, Any]:
-    """The last layer with another activation, as `laststep prove` tries it."""
-    return {"output": {"activation": activation, "layer": output.layer.get("name")}}
+    """A trial for `laststep prove`: the last layer with another activation."""
+    return {"output": {"activation": activation, "layer": output.layer.name or None}}
 
 
 def _class(output: Output) -> str:
@@ -145,4 +146,4 @@ def _class(output: Output) -> str:
 
 
 def _shape(output: Output) -> str:
-    return "(" + ", ".join("any" if size is None else str(size) for size in output.said_shape) + ")"
+    return "(" + ", ".join("any" if size is None else str(size) for size in output.y_pred_shape) + ")"

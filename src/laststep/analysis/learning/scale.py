@@ -1,94 +1,106 @@
-"""The size of the data: Keras draws weights for values around 1."""
+"""The scale of inputs and targets: Keras's default initialization suits values around 1."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import NamedTuple
 
-from laststep.analysis.finding import Place
 from laststep.analysis.learning.outputs import plain_name
-from laststep.analysis.learning.site import Site, Told, gradient, loss_of
+from laststep.analysis.learning.site import UNSEEN, Site, gradient_norm, loss_of, or_nan
 from laststep.analysis.learning.weights import kernels, shapes
-from laststep.record.torn import number, table
+from laststep.record.events.numbers import TensorStatistics
+from laststep.record.place import Place
 
-SCALERS = ("BatchNormalization", "LayerNormalization", "Normalization", "Rescaling", "GroupNormalization", "Embedding",
-           "UnitNormalization", "Discretization", "Hashing", "IntegerLookup", "CategoryEncoding")  # fmt: skip
-PLAIN = ("InputLayer", "Flatten", "Reshape", "Permute", "Dropout", "Masking", "ZeroPadding2D", "Sequential")
-# Targets a hundred times as large as 1 make the gradients of a squared error 10,000 times as large; pixels up to 255
-# are around 80.
-LARGE, LARGE_INPUTS = 100.0, 30.0
-Size = tuple[str, float, int | None]
+NORMALIZERS = ("BatchNormalization", "LayerNormalization", "Normalization", "Rescaling", "GroupNormalization",
+               "UnitNormalization")  # fmt: skip
+LOOKUPS = ("Embedding", "Discretization", "Hashing", "IntegerLookup", "CategoryEncoding")  # inputs are indices
+PASS_THROUGH = ("InputLayer", "Flatten", "Reshape", "Permute", "Dropout", "Masking", "ZeroPadding2D", "Sequential")
+# Targets around 100 make the gradients of a squared error 10,000 times as large as targets around 1. Pixels from 0 to
+# 255 have a scale of about 80.
+MIN_LARGE, MIN_LARGE_INPUT = 100.0, 30.0
+MAX_DATA = 1e20  # larger values overflowed, and are no data
 
 
-def large(site: Site, names: Iterable[str], least: float = LARGE) -> Size | None:
-    """The first of these tensors whose values are far from 1: its name, their size, the column where it is a table."""
+class LargeTensor(NamedTuple):
+    """A tensor whose values are far from 1."""
+
+    name: str
+    scale: float
+    column: int | None  # the largest, where it has several
+
+
+def large(site: Site, names: Iterable[str], least: float = MIN_LARGE) -> LargeTensor | None:
+    """The first of these tensors whose values are far from 1."""
     for name in names:
-        sizes = [scale_of(batch.raw["tensors"].get(name, {})) for batch in site.batches]
-        if sizes and least <= sizes[-1][0] < 1e20 and sizes[-1][0] < LARGE * sizes[0][0]:  # what grows is no data
-            return name, *sizes[-1]
+        scales = [scale_of(batch.tensors.get(name, UNSEEN)) for batch in site.batches]
+        grows = bool(scales) and scales[-1][0] >= MIN_LARGE * scales[0][0]  # as data does not
+        if scales and least <= scales[-1][0] < MAX_DATA and not grows:
+            return LargeTensor(name, *scales[-1])
     return None
 
 
-def large_targets(site: Site) -> Size | None:
-    """Targets that are numbers to be met, not names of classes."""
-    last = str(site.losses[-1].get("name")) if site.losses else ""  # "y" is what the last one was given
+def large_targets(site: Site) -> LargeTensor | None:
+    """Only regression targets: class indices have no scale."""
+    last = site.losses[-1].name if site.losses else ""  # a single "y" belongs to the last loss
     names = [name for name in site.tensors if name == "y" or name.startswith("y/")]
     return None if "crossentropy" in plain_name(last) and len(names) == 1 else large(site, names)
 
 
-def large_inputs(site: Site) -> Size | None:
-    numbers = [name for name, told in site.inputs.items() if not _are_names(site, told)]
-    return None if is_scaled_inside(site) else large(site, numbers, LARGE_INPUTS)
+def large_inputs(site: Site) -> LargeTensor | None:
+    numbers = [name for name, seen in site.inputs.items() if not _are_tokens(site, seen)]
+    return None if normalizes_inputs(site) else large(site, numbers, MIN_LARGE_INPUT)
 
 
-def _are_names(site: Site, told: Told) -> bool:
-    """Whole numbers that the first trained layer is not given as they are: words, which another model looks up."""
-    first = next((shapes(site)[name] for name in kernels(site)), [0, 0])
-    return str(told.get("dtype")) in ("int32", "int64") and told.get("shape", [0])[-1:] != first[-2:-1]
+def _are_tokens(site: Site, seen: TensorStatistics) -> bool:
+    """Integers that the first trained layer does not take as they are: tokens, for an embedding elsewhere."""
+    first = next((shapes(site)[name] for name in kernels(site)), (0, 0))
+    shape = (0,) if seen.shape is None else seen.shape
+    return seen.dtype in ("int32", "int64") and shape[-1:] != first[-2:-1]
 
 
-def scale_of(told: Told) -> tuple[float, int | None]:
-    """The typical size of a tensor's values; of a table, of the column that is largest."""
-    columns = zip(told.get("column_means", ()), told.get("column_stds", ()), strict=False)
-    sizes = [math.hypot(mean, std) for mean, std in columns]
-    if len(sizes) > 1:
-        return max(sizes), sizes.index(max(sizes))
-    whole = math.hypot(number(told.get("mean")), number(told.get("std")))
+def scale_of(seen: TensorStatistics) -> tuple[float, int | None]:
+    """The root mean square of a tensor's values; of a table, that of its largest column, and which one it is."""
+    columns = zip(seen.column_means, seen.column_stds, strict=False)
+    scales = [math.hypot(mean, std) for mean, std in columns]
+    if len(scales) > 1:
+        return max(scales), scales.index(max(scales))
+    whole = math.hypot(or_nan(seen.mean), or_nan(seen.std))
     return (whole if whole == whole else 0.0), None
 
 
-def reach(told: Told) -> float:
-    """How far from 0 the values are, at most."""
-    held = [abs(number(told.get(name))) for name in ("low", "high")]
-    return max((value for value in held if math.isfinite(value)), default=0.0)
+def max_abs(seen: TensorStatistics) -> float:
+    """The largest absolute value; 0 where none is known."""
+    ends = [abs(or_nan(end)) for end in (seen.low, seen.high)]
+    return max((end for end in ends if math.isfinite(end)), default=0.0)
 
 
-def is_scaled_inside(site: Site) -> bool:
-    """Whether the model itself puts its inputs in order, or takes them as names of things."""
-    first = next((layer.get("class") for layer in site.layers if layer.get("class") not in PLAIN), None)
-    return first in SCALERS
+def normalizes_inputs(site: Site) -> bool:
+    """Whether the model normalizes its inputs itself, or takes them as indices."""
+    first = next((layer.class_name for layer in site.layers if layer.class_name not in PASS_THROUGH), None)
+    return first in NORMALIZERS or first in LOOKUPS
 
 
-def only_inputs(site: Site) -> float:
-    """Of a model of one layer whose data was not seen: the size of its inputs, which the gradient tells; else 0.
+def implied_input_scale(site: Site) -> float:
+    """The scale of the inputs that the first gradient implies, for a one-layer model without recorded data; else 0.
 
-    Such a model has no depth in which gradients could grow: it runs away where the rate is too high for its inputs.
-    The gradient of a squared error is twice the error times the input.
+    Such a model has no depth in which gradients could grow: it diverges where the learning rate is too high for its
+    inputs. The gradient of a squared error is twice the error times the input.
     """
     if site.tensors or len(kernels(site)) != 1 or not site.good:
         return 0.0
-    look = site.good[0]
-    size = gradient(look) / (2 * math.sqrt(loss_of(look))) if loss_of(look) > 0 else 0.0
-    return size if size > LARGE else 0.0
+    first = site.good[0]
+    scale = gradient_norm(first) / (2 * math.sqrt(loss_of(first))) if loss_of(first) > 0 else 0.0
+    return scale if scale > MIN_LARGE else 0.0
 
 
 def data_place(site: Site, name: str) -> Place | None:
-    """The line that made the data, where it is known; else the one that trains on it."""
+    """The line that made the data, where it is known; else the line that trains on it."""
     if site.run.fit is None:
-        parts = dict(zip("xy", site.made.raw["made_at"], strict=False))
+        parts = dict(zip("xy", site.gradients.made_at, strict=False))
         return parts.get(name[:1]) or site.where
-    held = table(site.run.fit.began.get("data"))
+    data = site.run.fit.began.data
     if not name.startswith("x"):
-        apart = held.get("adapter") == "ArrayDataAdapter"  # inputs and targets are given each by itself
-        return held.get("y_made_at") or (None if apart else held.get("made_at")) or site.where
-    return held.get("x_made_at") or held.get("made_at") or held.get("where") or site.where
+        separate = data.adapter == "ArrayDataAdapter"  # inputs and targets are separate arguments
+        return data.y_made_at or (None if separate else data.made_at) or site.where
+    return data.x_made_at or data.made_at or data.where or site.where

@@ -1,4 +1,4 @@
-"""The weights of a site, layer by layer: how many, how Keras would draw them, how far a step moves them."""
+"""The weights of a site by layer: their number, their usual initial norm, how far an update moves them."""
 
 from __future__ import annotations
 
@@ -6,139 +6,138 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 
-from laststep.analysis.finding import Place
-from laststep.analysis.learning.site import Site, Told, gradient, length
-from laststep.record.event import Event
-from laststep.record.torn import number
+from laststep.analysis.learning.site import Site, gradient_norm, gradient_norms, norm
+from laststep.record.events.numbers import Layer, Numbers, Sizes
+from laststep.record.place import Place
 
 ACTIVATION_LAYERS = ("ReLU", "LeakyReLU", "PReLU", "ELU", "Softmax")
-# What Keras takes when nothing is asked for. Ten times as much is no longer ordinary.
-DEFAULT_RATES = {"SGD": 0.01, "Adagrad": 0.01, "Adadelta": 1.0}  # these two as their papers have them
+# Keras's defaults; for Adagrad and Adadelta, those of their papers.
+DEFAULT_RATES = {"SGD": 0.01, "Adagrad": 0.01, "Adadelta": 1.0}
 DEFAULT_RATE = 0.001
-UNORDINARY = 10.0
-ADAMS = ("Adam", "AdamW", "Nadam", "Adamax", "RMSprop", "Lion")
-FAINT = 1e-3  # of the layer that has most; between neighbours in a network that learns it is a tenth at worst
-LONG = 0.03  # of the weights in one step; what trains well is about a thousandth
-TOO_LONG = 3.0  # times as long as Keras would have drawn them
+HIGH_RATE_FACTOR = 10.0  # times the default
+ADAPTIVE = ("Adam", "AdamW", "Nadam", "Adamax", "RMSprop", "Lion")
+# As a share of the largest layer's. In a network that learns, a layer has at least a tenth of its neighbour's.
+MIN_RELATIVE_GRADIENT = 1e-3
+MIN_LARGE_UPDATE = 0.03  # of one update, as a share of the weights' norm; about 0.001 trains well
+MAX_STARTING_SCALE = 3.0  # times the norm of Keras's default initialization
 
 
 def layer_of(name: str) -> str:
-    """sequential/dense/kernel → sequential/dense; a variable of no layer is one by itself."""
+    """sequential/dense/kernel → sequential/dense; a variable outside of layers counts as a layer."""
     return name.rpartition("/")[0] or name
 
 
-def shapes(site: Site) -> dict[str, list[int]]:
-    return {str(item.get("name")): item["shape"] for item in site.made.raw["variables"] if "shape" in item}
+def shapes(site: Site) -> dict[str, Sizes]:
+    return {each.name: each.shape for each in site.gradients.variables if each.shape is not None}
 
 
-def _of_layer(site: Site, layer: str) -> dict[str, list[int]]:
+def _of_layer(site: Site, layer: str) -> dict[str, Sizes]:
     return {name: shape for name, shape in shapes(site).items() if layer_of(name) == layer}
 
 
-def size(site: Site, layer: str) -> int:
-    """How many numbers a layer has that are trained."""
+def parameters(site: Site, layer: str) -> int:
+    """The number of trained parameters in a layer."""
     return sum(math.prod(shape) for shape in _of_layer(site, layer).values())
 
 
-def usual(site: Site, layer: str) -> float:
-    """The length of a layer's weights as Keras would draw them (Glorot)."""
-    return math.sqrt(sum(_usual_square(name, shape) for name, shape in _of_layer(site, layer).items()))
+def glorot_norm(site: Site, layer: str) -> float:
+    """The norm of a layer's weights after Keras's default (Glorot) initialization."""
+    return math.sqrt(sum(_glorot_square(name, shape) for name, shape in _of_layer(site, layer).items()))
 
 
-def _usual_square(name: str, shape: Sequence[int]) -> float:
+def _glorot_square(name: str, shape: Sizes) -> float:
     if len(shape) < 2:
         return float(math.prod(shape)) if name.rpartition("/")[2] == "gamma" else 0.0
-    around = math.prod(shape[:-2])
-    return math.prod(shape) * 2 / (around * (shape[-2] + shape[-1]) or 1)
+    receptive_field = math.prod(shape[:-2])
+    return math.prod(shape) * 2 / (receptive_field * (shape[-2] + shape[-1]) or 1)
 
 
-def drawn(site: Site) -> dict[str, float]:
-    """For each layer how long its weights were at the first look, or before the bad step, beside what is usual."""
-    seen = site.looks[0].raw["weights"]
-    early = site.bad is not None and not all(map(math.isfinite, seen.values()))
-    held = (site.bad.raw["weights"] if site.bad is not None and early else seen).items()
-    return {layer: value / usual(site, layer) for layer, value in held if usual(site, layer) > 0 and value < math.inf}
+def starting_scales(site: Site) -> dict[str, float]:
+    """By layer, the norm of the first weights read, after the first update, as a multiple of the usual initial norm."""
+    weights = site.readings[0].weights
+    if site.bad_step is not None and not all(map(math.isfinite, weights.values())):
+        weights = site.bad_step.weights
+    usual = {layer: glorot_norm(site, layer) for layer in weights}
+    return {layer: value / usual[layer] for layer, value in weights.items() if usual[layer] > 0 and value < math.inf}
 
 
 def kernels(site: Site) -> list[str]:
-    """Their names, as far as they are tables."""
+    """The names of the variables with two axes or more."""
     return [name for name, shape in shapes(site).items() if len(shape) > 1]
 
 
-def weight(site: Site, look: Event) -> float:
-    """The length of all weights; as Keras would draw them where they were no numbers any more at the look."""
-    held = look.raw["weights"].items()
-    return length(value if math.isfinite(value) else usual(site, layer) for layer, value in held)
+def weight_norm(site: Site, reading: Numbers) -> float:
+    """The norm of all weights; the usual initial norm for a layer whose weights are not finite."""
+    weights = reading.weights.items()
+    return norm(value if math.isfinite(value) else glorot_norm(site, layer) for layer, value in weights)
 
 
-def _holds(layer: Told, name: str) -> bool:
-    """Whether the variables under this name are the layer's."""
-    return any(layer_of(variable) == name for variable in layer.get("weights", ()))
+def _holds(layer: Layer, name: str) -> bool:
+    """Whether the variables under this name belong to the layer."""
+    return any(layer_of(variable) == name for variable in layer.weights)
 
 
-def place_of(site: Site, name: str) -> Place | None:
-    layer = next((each for each in site.layers if _holds(each, name)), {})
-    return layer.get("where") or site.where
+def layer_place(site: Site, name: str) -> Place | None:
+    return next((layer.where for layer in site.layers if _holds(layer, name)), None) or site.where
 
 
 def activation_after(site: Site, name: str) -> str:
-    """The activation of this layer, its own or that of the layers after it that have no weights."""
+    """The activation of this layer, or of the layers that follow it."""
     at = next((at for at, each in enumerate(site.layers) if _holds(each, name)), len(site.layers))
     for each in site.layers[at:]:
-        told = str(each.get("activation") or "")
-        if told not in ("", "linear"):
-            return told
-        if each.get("class") in ACTIVATION_LAYERS:
-            return str(each["class"]).lower()
+        if each.activation not in ("", "linear"):
+            return each.activation
+        if each.class_name in ACTIVATION_LAYERS:
+            return each.class_name.lower()
     return ""
 
 
 def default_rate(site: Site) -> float:
-    return DEFAULT_RATES.get(site.optimizer, DEFAULT_RATE)
+    return DEFAULT_RATES.get(site.optimizer_class, DEFAULT_RATE)
 
 
-def is_high(site: Site, rate: float) -> bool:
-    return rate > 1.001 * UNORDINARY * default_rate(site)
+def is_high_rate(site: Site, rate: float) -> bool:
+    return rate > 1.001 * HIGH_RATE_FACTOR * default_rate(site)
 
 
-def stride(site: Site, look: Event) -> float:
-    """By how much a step changes the weights, as a part of their length; NaN where that is not known."""
-    layers, rate = list(look.raw["grads"]), site.rate(look)
-    drawn = length(usual(site, layer) for layer in layers)
-    long = min(weight(site, look), drawn) if drawn else weight(site, look)  # what has grown is no measure
-    if not long or not math.isfinite(rate):
+def relative_update(site: Site, reading: Numbers) -> float:
+    """The norm of one update as a share of the weights' norm; NaN where it is not known."""
+    layers, rate = list(gradient_norms(reading)), site.rate(reading)
+    weights, usual = weight_norm(site, reading), norm(glorot_norm(site, layer) for layer in layers)
+    weights = min(weights, usual) if usual else weights  # weights that have exploded would hide the update
+    if not weights or not math.isfinite(rate):
         return math.nan
-    if site.optimizer in ADAMS:  # each number of them moves by about the rate
-        return rate * math.sqrt(sum(size(site, layer) for layer in layers)) / long
-    return rate * _pull(site, look) / long if site.optimizer == "SGD" else math.nan
+    if site.optimizer_class in ADAPTIVE:  # these move each parameter by about the learning rate
+        return rate * math.sqrt(sum(parameters(site, layer) for layer in layers)) / weights
+    return rate * _sgd_direction_norm(site, reading) / weights if site.optimizer_class == "SGD" else math.nan
 
 
-def _pull(site: Site, look: Event) -> float:
-    """What plain SGD multiplies with the rate."""
-    if any(number(site.settings.get(name)) > 0 for name in ("clipnorm", "global_clipnorm")):
+def _sgd_direction_norm(site: Site, reading: Numbers) -> float:
+    """The norm of what SGD multiplies by the learning rate."""
+    if any(limit is not None and limit > 0 for limit in (site.optimizer.clipnorm, site.optimizer.global_clipnorm)):
         return 1.0
-    momentum = number(site.settings.get("momentum"))
-    return gradient(look) / (1 - momentum if 0 < momentum < 1 else 1)
+    momentum = site.optimizer.momentum or 0.0
+    return gradient_norm(reading) / (1 - momentum if 0 < momentum < 1 else 1)
 
 
-def pulls_of(site: Site, looks: Sequence[Event]) -> dict[str, float]:
-    """For each layer with a kernel, in their order: its gradient measured by its weights, the median of these looks."""
+def relative_gradients(site: Site, readings: Sequence[Numbers]) -> dict[str, float]:
+    """By layer with a kernel, first to last: gradient norm divided by weight norm, the median of these readings."""
     layers = {layer_of(name) for name in kernels(site)}
     found: dict[str, list[float]] = {}
-    for look in looks:
-        weights = look.raw["weights"]
-        for layer, grad in look.raw["grads"].items():
+    for reading in readings:
+        weights = reading.weights
+        for layer, grad in gradient_norms(reading).items():
             if layer in layers and weights.get(layer, 0.0) > 0 and grad == grad:
                 found.setdefault(layer, []).append(grad / weights[layer])
     return {layer: statistics.median(values) for layer, values in found.items()}
 
 
-def faint_in(pulls: Mapping[str, float]) -> list[str]:
-    """The layers whose gradient is next to nothing."""
-    return [layer for layer in pulls if pulls[layer] < FAINT * max(pulls.values())]
+def vanishing_layers(gradients: Mapping[str, float]) -> list[str]:
+    """The layers with almost no gradient, of these relative gradients."""
+    return [layer for layer in gradients if gradients[layer] < MIN_RELATIVE_GRADIENT * max(gradients.values())]
 
 
-def fades(site: Site) -> bool:
-    """Whether hardly any gradient reaches the first layer from the first step on: no step has done that."""
-    pulls = pulls_of(site, site.good[:1])
-    return next(iter(pulls), None) in faint_in(pulls)
+def vanishes_from_start(site: Site) -> bool:
+    """Almost no gradient reaches the first layer in the first reading: no update has caused that."""
+    gradients = relative_gradients(site, site.good[:1])
+    return next(iter(gradients), None) in vanishing_layers(gradients)

@@ -24,4 +24,4 @@ KINDS: Mapping[str, type[Event]] = MappingProxyType(
 def decode_event(kind: str, fields: Mapping[str, Any], *, time: float, source: str = "", rank: int = 0) -> Event | None:
     """The event that a line of a journal tells; None for a kind that this version does not know."""
     known = KINDS.get(kind)
-    return decode(known, fields, time=time, source=source, rank=rank, raw=fields) if known is not None else None
+    return decode(known, fields, time=time, source=source, rank=rank) if known is not None else None

@@ -1,4 +1,4 @@
-"""Events about experiments: a step run again, and the side runs of `laststep probe` and `laststep prove`."""
+"""Events about experiments: a step run again, and the side runs of `laststep tune` and `laststep prove`."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ class Operand:
 class Origin(BadValues):
     """The operation that made the first bad number out of finite inputs, and its output."""
 
+    SPARSE: ClassVar[tuple[str, ...]] = ("samples", "features")
+
     operation: str = ""
     gradient_of: str | None = None  # in the backward pass, the operation whose gradient it computes
     phase: str = ""  # forward, gradients, update
@@ -46,6 +48,7 @@ class Replayed(Event):
     """The bad step was run again: the operation that made the first bad number, or why it could not be run."""
 
     KIND: ClassVar[str] = "replayed"
+    SPARSE: ClassVar[tuple[str, ...]] = ("because",)
 
     because: str = ""  # why it could not be run; then all other fields are empty
     operations: int = 0

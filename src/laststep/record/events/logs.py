@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from laststep.record.decode import key
 from laststep.record.event import Event
+
+SOURCE: Final = "log"  # of all events that are read from one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +17,7 @@ class Log(Event):
     """Nothing was recorded but what was printed: the file, its size, how many runs it holds."""
 
     KIND: ClassVar[str] = "log"
+    SPARSE: ClassVar[tuple[str, ...]] = ("is_reversed",)
 
     file: str = ""
     lines: int = 0

@@ -48,6 +48,12 @@ class Versions(Event):
     jax: str = ""
     torch: str = ""
 
+    @property
+    def known(self) -> Mapping[str, str]:
+        """By library."""
+        by_name = {name: getattr(self, name) for name in ("tensorflow", "keras", "tf_keras", "numpy", "jax", "torch")}
+        return {name: version for name, version in by_name.items() if version}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build(Event):

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from laststep.record.decode import Scalar, key
+from laststep.record.paths import is_users_path
 from laststep.record.place import Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
     """One frame of a Python stack."""
+
+    SPARSE: ClassVar[tuple[str, ...]] = ("line", "text", "is_users", "generator", "counters")
 
     file: str = ""
     line: int = 0  # 0 where the interpreter did not know it
@@ -25,6 +29,19 @@ class Frame:
     def place(self) -> Place | None:
         """None without a file and a line."""
         return _place(self.file, self.line, self.text, self.function, self.is_users)
+
+    @property
+    def is_users_own(self) -> bool:
+        """Whether it is a line of the user's own code; by the path where the record does not say."""
+        return is_users_path(self.file) if self.is_users is None else self.is_users
+
+
+def users_line(frames: Iterable[Frame]) -> Place | None:
+    """The user's own line in a stack of which the innermost frame comes first."""
+    for frame in frames:
+        if frame.file and frame.line and frame.is_users_own:
+            return Place(frame.file, frame.line, frame.text, is_users=True)
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

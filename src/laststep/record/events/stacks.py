@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import ClassVar
 
+from laststep.record.decode import key
 from laststep.record.event import Event
 from laststep.record.events.shared import Frame
 from laststep.record.place import Place
@@ -15,6 +16,8 @@ from laststep.record.sample import HostMemory, Pressure
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """A thread or process as the kernel sees it: its state, and the system call that it is blocked in."""
+
+    SPARSE: ClassVar[tuple[str, ...]] = ("state", "call", "on", "wakes")
 
     name: str = ""
     state: str = ""  # the kernel's letter: R, S, D, T …; "" where it could not be read
@@ -92,6 +95,10 @@ class Stall(Snapshot):
 
     KIND: ClassVar[str] = "stall"
 
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> Stall:
+        return cls(**{each.name: getattr(snapshot, each.name) for each in fields(snapshot)})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activity:
@@ -141,7 +148,7 @@ class Attached(Event):
     counters: Mapping[str, int] = field(default_factory=dict)  # of Keras's loop or the program's own: epoch, step …
     steps_per_second: float | None = None  # None where nothing was counted
     progress: str = ""  # how far training is, in words
-    looks: int = 0  # snapshots that were taken
+    snapshots: int = field(default=0, metadata=key("looks"))  # that were taken
     profile: tuple[Activity, ...] = ()  # the most frequent first
     wakes: float = 0.0  # how often per second the main thread was put on a processor
     cpu: float = 0.0  # cores in use by the process and its descendants

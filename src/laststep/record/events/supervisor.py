@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from laststep.record.decode import key
 from laststep.record.event import Event
 from laststep.record.events.stacks import ThreadStack
 from laststep.record.place import Place
@@ -80,6 +81,7 @@ class ProcessEnd(Event):
     """The process ended: its exit code, or the signal that killed it."""
 
     KIND: ClassVar[str] = "end"
+    SPARSE: ClassVar[tuple[str, ...]] = ("at_line", "text")
 
     code: int | None = None  # None where a signal killed it, or where it is not known
     signal: str | None = None  # as in SIGKILL
@@ -152,7 +154,7 @@ class SeenLine:
     line: int = 0
     text: str = ""
     is_users: bool | None = None
-    looks: int = 0
+    snapshots: int = field(default=0, metadata=key("looks"))  # in which it was seen
 
     @property
     def place(self) -> Place | None:
@@ -171,7 +173,7 @@ class Feeding(Event):
     share: float | None = None  # of the time before, spent waiting
     each: float | None = None  # seconds waited in a step
     steps: int = 0  # over which that was measured
-    looks: int = 0  # snapshots that were taken
+    snapshots: int = field(default=0, metadata=key("looks"))  # that were taken
     lines: tuple[SeenLine, ...] = ()  # the most frequent first
 
 
@@ -191,7 +193,7 @@ class Pace(Event):
 
     KIND: ClassVar[str] = "pace"
 
-    looks: int = 0  # snapshots that were taken, one a second
+    snapshots: int = field(default=0, metadata=key("looks"))  # that were taken, one per second
     ranks: tuple[RankPace, ...] = ()
 
 

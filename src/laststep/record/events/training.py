@@ -308,7 +308,7 @@ class Census(Event):
     step: int = 0
 
     # From inside, when memory grows:
-    counts: Mapping[str, int] | None = None  # FuncGraph: graphs alive; None where nothing else of this part is known
+    counts: Mapping[str, int] | None = None  # FuncGraph: graphs alive; None where nothing of this part is known
     rss: int | None = None  # bytes
     freed: int | None = None  # bytes given back by collecting garbage; None where it was not collected
     collections: int = 0  # by Python itself, of the oldest generation
@@ -326,6 +326,11 @@ class Census(Event):
     handles: str = ""  # files, threads, processes
     count: int | None = None
     what: tuple[HandleGroup, ...] = ()  # the largest groups
+
+    @property
+    def graphs(self) -> int:
+        """How many are alive; 0 where it is not known."""
+        return (self.counts or {}).get("FuncGraph", 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

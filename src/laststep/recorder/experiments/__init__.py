@@ -1,1 +1,1 @@
-"""The inside half of tune, prove and replay: runs only in a side run."""
+"""The part of tune, prove and replay that runs inside the process, in a side run only."""

@@ -1,1 +1,1 @@
-"""One file per thing observed from inside; found on disk, installed when the host imports its library."""
+"""One module per thing observed from inside; found on disk, installed when the host imports its library."""

@@ -1,4 +1,4 @@
-"""The heartbeat: it starts when training does, so that a program that never trains gets no thread of ours."""
+"""The heartbeat: starts with training, so that a program that never trains gets no thread of ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long training waits for data: in Python where the loop takes the batch, in the graph where Keras's step does."""
+"""How long training waits for data: in Python if the loop takes the batch, in the graph if Keras's step does."""
 
 from __future__ import annotations
 
@@ -14,41 +14,43 @@ from laststep.recorder import state
 from laststep.recorder.frames import users_place
 from laststep.recorder.guard import guard
 from laststep.recorder.imports import when_imported
-from laststep.recorder.numbers.graph_variable import HOST, GraphVariable
+from laststep.recorder.numbers.graph_variable import HOST_DEVICE, GraphVariable
 from laststep.recorder.patch import after, before, forget_frame, replace
 from laststep.recorder.pipeline import describe_stages
 from laststep.recorder.runtime import is_eager, trains_alone
 
 PROBE = "data_wait"
-ITERATORS = "tensorflow.python.data.ops.iterator_ops"
-# Only in Keras's own steps. Random ops in the same graph are not touched: TensorFlow derives their seeds from how many
-# random ops came before them, not from how many ops.
-TRAINERS = ("keras.src.backend.tensorflow.trainer", "tf_keras.src.engine.training")
+ITERATORS_MODULE = "tensorflow.python.data.ops.iterator_ops"
+# Only in Keras's own steps. Random operations in the same graph are unaffected: TensorFlow derives their seeds from the
+# number of random operations before them, not of all operations.
+TRAINER_MODULES = ("keras.src.backend.tensorflow.trainer", "tf_keras.src.engine.training")
 
-CONFIG = "tensorflow.python.framework.config"
-MOST_MARKS = 32
+CONFIG_MODULE = "tensorflow.python.framework.config"
+MAX_WAITS = 32
 
-# For each traced step: since when it waits now (0: not), how long in all.
-_marks: list[tuple[GraphVariable, GraphVariable]] = []
-_told: dict[int, float] = {}  # how much of each has been told
-_models: weakref.WeakSet[Any] = weakref.WeakSet()  # whose steps have a mark
-_lines: set[tuple[str, int]] = set()  # where datasets were begun that have been described
+# For each traced step: start of the current wait (0 if none), total seconds.
+_traced_waits: list[tuple[GraphVariable, GraphVariable]] = []
+_reported_waits: dict[int, float] = {}  # seconds of each that are already counted
+_instrumented_models: weakref.WeakSet[Any] = weakref.WeakSet()  # whose steps contain our operations
+_described_lines: set[tuple[str, int]] = set()  # lines that iterate over a dataset that was described
 
 
 def install() -> None:
-    when_imported(PROBE, ITERATORS, _watch)
-    when_imported(PROBE, CONFIG, lambda module: before(PROBE, module._pywrap_determinism, "enable", _determinism))
+    when_imported(PROBE, ITERATORS_MODULE, _patch_iterators)
+    when_imported(
+        PROBE, CONFIG_MODULE, lambda module: before(PROBE, module._pywrap_determinism, "enable", _on_determinism)
+    )
 
 
-def _watch(module: ModuleType) -> None:
+def _patch_iterators(module: ModuleType) -> None:
     for name in ("__next__", "get_next", "get_next_as_optional"):
-        _wrap(module.OwnedIterator, name)
-    after(PROBE, module.OwnedIterator, "__init__", _made)
+        _time_calls(module.OwnedIterator, name)
+    after(PROBE, module.OwnedIterator, "__init__", _on_new_iterator)
     if state.current is not None:
-        state.current.at_beat.append(_read_marks)
+        state.current.at_beat.append(_read_traced_waits)
 
 
-def _wrap(owner: Any, name: str) -> None:
+def _time_calls(owner: Any, name: str) -> None:
     original = getattr(owner, name)
 
     @functools.wraps(original)
@@ -56,7 +58,7 @@ def _wrap(owner: Any, name: str) -> None:
         eager = is_eager()
         began = guard(PROBE, _begin_in_python if eager else _begin_in_graph, sys._getframe(1))
         try:
-            with _after(began) if isinstance(began, _Wait) else contextlib.nullcontext():
+            with _after_start_written(began) if isinstance(began, _Wait) else contextlib.nullcontext():
                 batch = original(iterator)
         except BaseException as error:
             forget_frame(error)
@@ -71,15 +73,15 @@ def _wrap(owner: Any, name: str) -> None:
     replace(PROBE, owner, name, wrapper)
 
 
-def _made(result: Any, iterator: Any, dataset: Any = None, *args: Any, **kwargs: Any) -> None:
-    """A loop of the program's own begins to go through a dataset: once for each line."""
+def _on_new_iterator(result: Any, iterator: Any, dataset: Any = None, *args: Any, **kwargs: Any) -> None:
+    """The program's own loop begins to iterate over a dataset: described once per line."""
     recorder = state.current
     where = users_place(sys._getframe(3))
     if recorder is None or recorder.open_fits or dataset is None or where is None or not is_eager():
         return
     line = (where["file"], where["line"])
-    if line not in _lines:
-        _lines.add(line)
+    if line not in _described_lines:
+        _described_lines.add(line)
         recorder.event("dataset", where=where, stages=describe_stages(dataset))
 
 
@@ -99,44 +101,48 @@ def _end_in_python(began: Any) -> None:
 
 
 class _Wait:
-    """A wait as it is being traced: its two variables, the time at its beginning, the op that writes that down."""
+    """A wait that is being traced: its two variables, its start time, and the operation that writes it."""
 
     def __init__(self, since: GraphVariable, total: GraphVariable, began: Any, written: Any) -> None:
         self.since, self.total, self.began, self.written = since, total, began, written
 
 
 def _model_of(frame: FrameType | None) -> Any:
-    """Whose step it is that is being traced; with several steps in one execution, some frames further out."""
+    """The model whose step is traced; with several steps per execution it is some frames further out."""
     for _ in range(40):
         if frame is None:
             break
-        found = frame.f_locals.get("self", frame.f_locals.get("model"))
-        if hasattr(type(found), "train_step"):
-            return found
+        model = frame.f_locals.get("self", frame.f_locals.get("model"))
+        if hasattr(type(model), "train_step"):
+            return model
         frame = frame.f_back
     return None
 
 
 def _is_deterministic() -> bool:
-    """tf.timestamp refuses to run where ops must be deterministic."""
-    return bool(sys.modules[CONFIG].is_op_determinism_enabled())
+    """tf.timestamp raises an error if operations must be deterministic."""
+    return bool(sys.modules[CONFIG_MODULE].is_op_determinism_enabled())
 
 
-def _determinism(wanted: bool, *args: Any) -> None:
-    """Asked for after steps have been traced with our mark in them: they are traced again, without."""
-    for model in list(_models) if wanted else []:
+def _on_determinism(is_enabled: bool, *args: Any) -> None:
+    """Enabled after steps were traced with our operations: have them traced again, without."""
+    for model in list(_instrumented_models) if is_enabled else []:
         for name in ("train_function", "train_tf_function", "test_function", "predict_function"):
             if name in vars(model):
                 setattr(model, name, None)
 
 
-def _after(wait: _Wait) -> Any:
+def _after_start_written(wait: _Wait) -> Any:
     return sys.modules["tensorflow"].control_dependencies([wait.written])
 
 
 def _begin_in_graph(caller: FrameType) -> _Wait | None:
     tensorflow = sys.modules["tensorflow"]
-    if state.current is None or caller.f_globals.get("__name__") not in TRAINERS or len(_marks) >= MOST_MARKS:
+    if (
+        state.current is None
+        or caller.f_globals.get("__name__") not in TRAINER_MODULES
+        or len(_traced_waits) >= MAX_WAITS
+    ):
         return None
     by_name = len(tensorflow.config.list_logical_devices()) == 1
     if not trains_alone() or _is_deterministic() or not (by_name or _is_on_host(caller)):
@@ -144,23 +150,23 @@ def _begin_in_graph(caller: FrameType) -> _Wait | None:
     model = _model_of(caller)
     if model is None:
         return None
-    _models.add(model)
+    _instrumented_models.add(model)
     with tensorflow.init_scope():
         never = tensorflow.constant(0.0, "float64")
-        since, total = (GraphVariable(never, (), by_name, HOST) for _ in range(2))
-    _marks.append((since, total))
+        since, total = (GraphVariable(never, (), by_name, HOST_DEVICE) for _ in range(2))
+    _traced_waits.append((since, total))
     began = tensorflow.timestamp(name="laststep_time")
     return _Wait(since, total, began, since.write(began))
 
 
 def _is_on_host(frame: FrameType | None) -> bool:
-    """Whether batches come from the host's memory: the host must not wait for a device that has them already."""
+    """Whether batches come from host memory: the host must not wait for a device that already has them."""
     while frame is not None:
-        for held in ("iterator", "epoch_iterator"):
-            iterator = frame.f_locals.get(held)
+        for name in ("iterator", "epoch_iterator"):
+            iterator = frame.f_locals.get(name)
             resource = getattr(getattr(iterator, "_current_iterator", iterator), "_iterator_resource", None)
             if resource is not None and type(resource).__name__ == "EagerTensor":
-                return bool(resource.device.endswith(HOST))
+                return bool(resource.device.endswith(HOST_DEVICE))
         frame = frame.f_back
     return False
 
@@ -172,17 +178,17 @@ def _end_in_graph(wait: _Wait, batch: Any) -> None:
         wait.since.write(tensorflow.constant(0.0, "float64"))
 
 
-def _read_marks() -> None:
-    """On each beat: what the steps have waited since, and whether one waits now."""
+def _read_traced_waits() -> None:
+    """At each beat: how long the steps have waited, and whether one is waiting now."""
     recorder = state.current
     if recorder is None:
         return
     recorder.graph_waiting_since = 0.0
-    for number, (since, total) in enumerate(_marks):
-        waited = float(total.look())
-        recorder.waited += waited - _told.get(number, 0.0)
-        _told[number] = waited
-        # One whose data came to its end was never closed: it is older than the phase.
-        begun = float(since.look())
+    for number, (since, total) in enumerate(_traced_waits):
+        waited = float(total.host_read())
+        recorder.waited += waited - _reported_waits.get(number, 0.0)
+        _reported_waits[number] = waited
+        # A wait that ended with the data was never closed: it is older than the phase.
+        begun = float(since.host_read())
         if begun > recorder.marked_at:
             recorder.graph_waiting_since = begun

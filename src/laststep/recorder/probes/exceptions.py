@@ -15,20 +15,20 @@ from laststep.recorder.imports import when_imported
 from laststep.recorder.loading import file_being_loaded
 from laststep.recorder.patch import after, replace
 from laststep.recorder.probes.census import PROBE as CENSUS
-from laststep.recorder.probes.census import tell_what_fills_the_card
+from laststep.recorder.probes.census import record_exhausted_gpu
 from laststep.recorder.source import where_called
 
 PROBE = "exceptions"
-# Each library cleans its tracebacks in one function, called while the exception is on its way out:
-# a door that puts no frame of ours on the stack.
+# Each library cleans its tracebacks in one function, which is called while the exception propagates: a hook there
+# adds no frame of ours to the stack.
 FILTERS = (
     "keras.src.utils.traceback_utils",
     "tf_keras.src.utils.traceback_utils",
     "tensorflow.python.util.traceback_utils",
 )
-MOST_PASSING = 50
+MAX_PASSING = 50
 _passed = 0
-_last_seen: tuple[int, str] = (0, "")
+_last_recorded: tuple[int, str] = (0, "")
 
 
 def install() -> None:
@@ -60,11 +60,11 @@ def _chain_thread_excepthook() -> None:
 
 
 def _watch_filter(module: ModuleType) -> None:
-    after(PROBE, module, "_process_traceback_frames", _passing)
+    after(PROBE, module, "_process_traceback_frames", _on_filter)
 
 
-def _passing(result: Any, traceback: TracebackType | None) -> None:
-    """An exception is leaving a method of Keras or TensorFlow; noted once it leaves `fit` or reaches user code."""
+def _on_filter(result: Any, traceback: TracebackType | None) -> None:
+    """An exception leaves a function of Keras or TensorFlow; recorded once it leaves `fit` or reaches user code."""
     global _passed
     error = sys.exc_info()[1]
     # our hook · the guard · the wrapper · the library's error_handler
@@ -74,48 +74,48 @@ def _passing(result: Any, traceback: TracebackType | None) -> None:
         return
     recorder = state.current
     outside = handler.f_back
-    left = "fit" if function in ("fit", "evaluate", "predict", "train_on_batch") else "call"
-    if left == "call":
+    left_from = "fit" if function in ("fit", "evaluate", "predict", "train_on_batch") else "call"
+    if left_from == "call":
         _passed += 1
-        if recorder.open_fits or _passed > MOST_PASSING:
-            return  # inside fit it will pass there, with more around it; and a loop may catch a million of them
-    record(error, traceback, left, function=function, caught=would_be_caught(error, outside), outside=outside)
+        if recorder.open_fits or _passed > MAX_PASSING:
+            return  # inside fit it is recorded with more context later; and a loop may catch a million of them
+    record(error, traceback, left_from, function=function, caught=would_be_caught(error, outside), outside=outside)
 
 
 def record(
     error: BaseException | None,
     traceback: TracebackType | None,
-    left: str,
+    left_from: str,
     outside: FrameType | None = None,
     **more: Any,
 ) -> None:
-    global _last_seen
+    global _last_recorded
     recorder = state.current
     if error is None or recorder is None:
         return
     described = describe_exception(error, traceback)
-    if _last_seen[0] != id(error):
-        guard(CENSUS, tell_what_fills_the_card, error, _frames(traceback, outside))
-    same = _last_seen == (id(error), described["type"])
-    if same and left == "call":
+    if _last_recorded[0] != id(error):
+        guard(CENSUS, record_exhausted_gpu, error, _frames(traceback, outside))
+    is_same = _last_recorded == (id(error), described["type"])
+    if is_same and left_from == "call":
         return
-    _last_seen = (id(error), described["type"])
+    _last_recorded = (id(error), described["type"])
     loaded = file_being_loaded(traceback)
     if loaded:
         described["loading"] = loaded
     fit = recorder.open_fits[-1] if recorder.open_fits else None
     if fit is not None:
         described.update(fit=fit.id, epoch=fit.epoch, batch=fit.batch)
-        if left == "fit" and more.get("function") == "fit":
+        if left_from == "fit" and more.get("function") == "fit":
             recorder.close_fit(fit)
     callback = described.get("callback")
     if callback and not callback.get("users"):
         callback["made_at"] = where_called(users_frame(outside) or _users_frame_in(traceback), callback["class"])
-    recorder.event("exception", left=left, steps=recorder.count, **more, **described)
+    recorder.event("exception", left=left_from, steps=recorder.count, **more, **described)
 
 
 def _frames(traceback: TracebackType | None, outside: FrameType | None) -> Iterator[FrameType]:
-    """Of this thread, the innermost last: where the error passed, and who called that."""
+    """The frames of this thread, innermost last: the callers, then those the error passed."""
     while outside is not None:
         yield outside
         outside = outside.f_back

@@ -1,9 +1,10 @@
-"""The ways in which a program leaves by itself: sys.exit, os._exit, a signal to itself, exec, the normal end."""
+"""How a program ends itself: sys.exit, os._exit, a signal to itself, exec, the normal end."""
 
 from __future__ import annotations
 
 import _sitebuiltins
 import atexit
+import json
 import os
 import signal
 import sys
@@ -19,19 +20,19 @@ PROBE = "exits"
 
 
 def install() -> None:
-    before(PROBE, sys, "exit", _exit("sys.exit"))
-    before(PROBE, _sitebuiltins.Quitter, "__call__", lambda self, code=None: _exit("exit")(code))
-    before(PROBE, os, "_exit", _exit("os._exit"))
-    before(PROBE, os, "abort", lambda: _sent(os.getpid(), signal.SIGABRT, "os.abort"))
-    before(PROBE, os, "kill", lambda pid, sig: _sent(pid, sig, "os.kill"))
-    before(PROBE, os, "killpg", lambda group, sig: _sent(group, sig, "os.killpg"))
-    before(PROBE, signal, "raise_signal", lambda sig: _sent(os.getpid(), sig, "signal.raise_signal"))
-    before(PROBE, os, "execv", lambda path, argv: _go_along(os.environ))
-    before(PROBE, os, "execve", lambda path, argv, env: _go_along(env))
-    atexit.register(guard, PROBE, _exiting)
+    before(PROBE, sys, "exit", _on_exit_call("sys.exit"))
+    before(PROBE, _sitebuiltins.Quitter, "__call__", lambda self, code=None: _on_exit_call("exit")(code))
+    before(PROBE, os, "_exit", _on_exit_call("os._exit"))
+    before(PROBE, os, "abort", lambda: _on_signal_sent(os.getpid(), signal.SIGABRT, "os.abort"))
+    before(PROBE, os, "kill", lambda pid, sig: _on_signal_sent(pid, sig, "os.kill"))
+    before(PROBE, os, "killpg", lambda group, sig: _on_signal_sent(group, sig, "os.killpg"))
+    before(PROBE, signal, "raise_signal", lambda sig: _on_signal_sent(os.getpid(), sig, "signal.raise_signal"))
+    before(PROBE, os, "execv", lambda path, argv: _pass_recorder_on(os.environ))
+    before(PROBE, os, "execve", lambda path, argv, env: _pass_recorder_on(env))
+    atexit.register(guard, PROBE, _on_exit)
 
 
-def _exit(how: str) -> Any:
+def _on_exit_call(how: str) -> Any:
     def record(status: Any = None) -> None:
         recorder = state.current
         if recorder is None:
@@ -51,10 +52,10 @@ def _exit(how: str) -> Any:
     return record
 
 
-def _sent(target: int, sig: int, how: str) -> None:
+def _on_signal_sent(target: int, sig: int, how: str) -> None:
     recorder = state.current
-    mine = target in (os.getpid(), 0) or (how == "os.killpg" and target == os.getpgid(0))
-    if recorder is None or not mine or sig == 0:
+    is_own_process = target in (os.getpid(), 0) or (how == "os.killpg" and target == os.getpgid(0))
+    if recorder is None or not is_own_process or sig == 0:
         return
     recorder.event("signal-sent", signal=_name(sig), how=how, where=users_place(sys._getframe(4)))
 
@@ -66,8 +67,8 @@ def _name(sig: int) -> str:
         return f"signal {int(sig)}"
 
 
-def _go_along(env: Any) -> None:
-    """A launcher that replaces itself (poetry run, a wrapper) takes the recorder with it: it stays the same process."""
+def _pass_recorder_on(env: Any) -> None:
+    """A launcher that replaces itself by exec (poetry run, a wrapper) takes the recorder along: same process."""
     recorder = state.current
     if recorder is None or recorder.handover is None or not isinstance(env, MutableMapping):
         return
@@ -75,17 +76,17 @@ def _go_along(env: Any) -> None:
     env["LASTSTEP_RECORD"] = recorder.folder
     if path is not None:
         env["LASTSTEP_PYTHONPATH"] = path
-    env["LASTSTEP_ASKED"] = ";".join(f"{name}={value}" for name, value in recorder.asked.items())
+    env["LASTSTEP_ASKED"] = json.dumps(recorder.options)
     env["PYTHONPATH"] = here + (os.pathsep + path if path else "")
 
 
-def _exiting() -> None:
-    """The interpreter is at its normal end. Registered first, so it runs after all others."""
+def _on_exit() -> None:
+    """The interpreter ends normally. Registered first, so it runs after all other atexit functions."""
     recorder = state.current
     if recorder is None:
         return
-    data: dict[str, Any] = {"steps": recorder.count, "dropped": recorder.dropped}
+    fields: dict[str, Any] = {"steps": recorder.count, "dropped": recorder.dropped}
     error = getattr(sys, "last_value", None)
-    if error is not None:  # also when the program put a hook of its own in our hook's place
-        data["uncaught"] = describe_exception(error, getattr(sys, "last_traceback", None))
-    recorder.event("exiting", **data)
+    if error is not None:  # also if the program replaced our excepthook by its own
+        fields["uncaught"] = describe_exception(error, getattr(sys, "last_traceback", None))
+    recorder.event("exiting", **fields)

@@ -1,4 +1,4 @@
-"""Python's stacks by faulthandler into files of the run folder: at a fatal signal, and when the supervisor asks."""
+"""Python stacks by faulthandler, into files of the run folder: at a fatal signal and on the supervisor's request."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import faulthandler
 import os
 import signal
 
-from laststep.record.journal import move_up
+from laststep.record.journal import move_to_high_fd
 from laststep.record.stacks import STACKS, stack_signal
 from laststep.recorder import state
 
 PROBE = "faults"
-FATAL = (signal.SIGSEGV, signal.SIGFPE, signal.SIGABRT, signal.SIGBUS, signal.SIGILL)  # as faulthandler has them
+FATAL_SIGNALS = (signal.SIGSEGV, signal.SIGFPE, signal.SIGABRT, signal.SIGBUS, signal.SIGILL)  # as in faulthandler
 
 
 def install() -> None:
@@ -20,11 +20,11 @@ def install() -> None:
         return
     if stack_signal() and signal.getsignal(stack_signal()) == signal.SIG_DFL:
         faulthandler.register(stack_signal(), file=_open(recorder, STACKS), all_threads=True, chain=False)
-    # The user's own goes to stderr, as without us; the console's record has it. What is ignored stays ignored.
-    if not faulthandler.is_enabled() and all(signal.getsignal(number) == signal.SIG_DFL for number in FATAL):
+    # If the user enabled faulthandler, it writes to stderr, and the console has it. Ignored signals stay ignored.
+    if not faulthandler.is_enabled() and all(signal.getsignal(number) == signal.SIG_DFL for number in FATAL_SIGNALS):
         faulthandler.enable(file=_open(recorder, "faults"), all_threads=True)
 
 
 def _open(recorder: state.Recorder, name: str) -> int:
     path = os.path.join(recorder.folder, name)
-    return move_up(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600))
+    return move_to_high_fd(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600))

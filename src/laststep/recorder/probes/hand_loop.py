@@ -17,14 +17,14 @@ from laststep.recorder.probes.keras_fit import cheap_number
 from laststep.recorder.runtime import is_eager
 
 PROBE = "hand_loop"
-FUNCTION = "tensorflow.python.eager.polymorphic_function.polymorphic_function"
-TAPE = "tensorflow.python.eager.backprop"
+FUNCTION_MODULE = "tensorflow.python.eager.polymorphic_function.polymorphic_function"
+TAPE_MODULE = "tensorflow.python.eager.backprop"
 OPTIMIZERS = {
     "keras.src.optimizers.base_optimizer": ("BaseOptimizer", "apply"),
     "tf_keras.src.optimizers.optimizer": ("Optimizer", "apply_gradients"),
     "tf_keras.src.optimizers.legacy.optimizer_v2": ("OptimizerV2", "apply_gradients"),
 }
-GRADIENT, APPLY = 1, 2  # how surely it is a training step
+GRADIENT_RANK, APPLY_RANK = 1, 2  # how reliably it indicates a training step
 NAN = math.nan
 
 
@@ -33,89 +33,89 @@ class _Thread(threading.local):
 
 
 _thread = _Thread()
-_functions: dict[int, int] = {}  # by the id of their code, which TensorFlow keeps
-_traced = 0  # what the function being traced does; a distribution strategy traces it in a thread of its own
-_lead: Any = None
-_lead_rank = 0
+_training_functions: dict[int, int] = {}  # by the id of their code object, which TensorFlow keeps alive
+_traced_rank = 0  # what the function being traced does; a distribution strategy traces it in a thread of its own
+_leader: Any = None
+_leader_rank = 0
 _rival: Any = None
 
 
 def install() -> None:
-    when_imported(PROBE, FUNCTION, _watch_functions)
-    when_imported(PROBE, TAPE, lambda module: after(PROBE, module.GradientTape, "gradient", _gradient))
+    when_imported(PROBE, FUNCTION_MODULE, _watch_functions)
+    when_imported(PROBE, TAPE_MODULE, lambda module: after(PROBE, module.GradientTape, "gradient", _on_gradient))
     for name, (kind, method) in OPTIMIZERS.items():
         when_imported(PROBE, name, functools.partial(_watch_optimizer, kind, method))
 
 
 def _watch_optimizer(kind: str, method: str, module: ModuleType) -> None:
-    after(PROBE, getattr(module, kind), method, _applied)
+    after(PROBE, getattr(module, kind), method, _on_apply)
 
 
 def _watch_functions(module: ModuleType) -> None:
-    # TensorFlow tells this object after each call whether it traced: again no frame of ours during the call.
+    # TensorFlow calls this object after each call of a function, so none of our frames is on the stack during the call.
     manager = module._FrequentTracingDetectorManager
-    after(PROBE, manager, "called_with_tracing", _after_trace)
-    after(PROBE, manager, "called_without_tracing", _called, quick=_pulse)
+    after(PROBE, manager, "called_with_tracing", _on_traced_call)
+    after(PROBE, manager, "called_without_tracing", _on_call, is_relevant=_count_pulse)
 
 
-def _in_keras() -> bool:
+def _is_in_keras_fit() -> bool:
     return state.current is None or bool(state.current.open_fits)
 
 
-def _gradient(result: Any, tape: Any, target: Any, *args: Any, **kwargs: Any) -> None:
-    global _traced
-    if _in_keras():
+def _on_gradient(result: Any, tape: Any, target: Any, *args: Any, **kwargs: Any) -> None:
+    global _traced_rank
+    if _is_in_keras_fit():
         return
     if not is_eager():
-        _traced = max(_traced, GRADIENT)
+        _traced_rank = max(_traced_rank, GRADIENT_RANK)
         return
     if state.current is not None and state.current.loss_is_cheap():
         _thread.loss = cheap_number(target)
-    _seen("tape", GRADIENT, 3)
+    _on_update("tape", GRADIENT_RANK, 3)
 
 
-def _applied(result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
-    global _traced
-    if _in_keras():
+def _on_apply(result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
+    global _traced_rank
+    if _is_in_keras_fit():
         return
     if not is_eager():
-        _traced = APPLY
+        _traced_rank = APPLY_RANK
         return
-    _seen(id(optimizer), APPLY, 3)
+    _on_update(id(optimizer), APPLY_RANK, 3)
 
 
-def _after_trace(result: Any, manager: Any, key: Any, *args: Any) -> None:
-    global _traced
-    if _in_keras():
+def _on_traced_call(result: Any, manager: Any, key: Any, *args: Any) -> None:
+    global _traced_rank
+    if _is_in_keras_fit():
         return
-    if _traced:
-        _functions[id(key)] = max(_functions.get(id(key), 0), _traced)
-        _traced = 0
-    if _pulse(manager, key):
-        _called(result, manager, key)
+    if _traced_rank:
+        _training_functions[id(key)] = max(_training_functions.get(id(key), 0), _traced_rank)
+        _traced_rank = 0
+    if _count_pulse(manager, key):
+        _on_call(result, manager, key)
 
 
-def _pulse(manager: Any, key: Any = None, *args: Any, **kwargs: Any) -> bool:
-    """Whether there is more to do: in a fit, and for a function that trains nothing, this is all."""
+def _count_pulse(manager: Any, key: Any = None, *args: Any, **kwargs: Any) -> bool:
+    """Whether there is more to do: inside a fit, or for a function that does not train, counting is all."""
     recorder = state.current
     if recorder is None:
         return False
     recorder.pulse += 1
-    return id(key) in _functions and not recorder.open_fits
+    return id(key) in _training_functions and not recorder.open_fits
 
 
-def _called(result: Any, manager: Any, key: Any) -> None:
-    source = id(key)  # hashing and comparing code objects themselves is dear
+def _on_call(result: Any, manager: Any, key: Any) -> None:
+    source = id(key)  # hashing and comparing code objects is expensive
     recorder = state.current
-    if recorder is None or source not in _functions:
+    if recorder is None or source not in _training_functions:
         return
     # our hook · the guard · the wrapper · Function.__call__, which still holds the result
     loss = _loss_in(sys._getframe(3).f_locals.get("result")) if recorder.loss_is_cheap() else NAN
-    if source == _lead and _rival is None:
+    if source == _leader and _rival is None:
         recorder.hand_step(loss)
         return
     _thread.loss = loss
-    _seen(source, _functions[source], 3, key)
+    _on_update(source, _training_functions[source], 3, key)
 
 
 def _loss_in(result: Any) -> float:
@@ -126,36 +126,36 @@ def _loss_in(result: Any) -> float:
     return cheap_number(result)
 
 
-def _seen(source: Any, rank: int, depth: int, code: Any = None) -> None:
-    """One update happened. Several may make one step (a GAN's two optimizers): the leading source counts."""
-    global _lead, _lead_rank, _rival
-    if source == _lead:
+def _on_update(source: Any, rank: int, depth: int, code: Any = None) -> None:
+    """An update happened. Several may make up one step (a GAN's two optimizers): only the leading source counts."""
+    global _leader, _leader_rank, _rival
+    if source == _leader:
         _rival = None
-    elif rank > _lead_rank or _lead is None:
-        upgrade = _lead is not None
-        _lead, _lead_rank, _rival = source, rank, None
-        _tell_loop(depth + 1, code)
-        if upgrade:
-            return  # the same step was counted by what led until now
-    elif rank == _lead_rank and _rival == source:
-        _lead, _rival = source, None  # the leading one has gone silent
-        _tell_loop(depth + 1, code)
-        _count()  # the step that was only a rival's
+    elif rank > _leader_rank or _leader is None:
+        is_upgrade = _leader is not None
+        _leader, _leader_rank, _rival = source, rank, None
+        _record_loop(depth + 1, code)
+        if is_upgrade:
+            return  # the previous leader has already counted this step
+    elif rank == _leader_rank and _rival == source:
+        _leader, _rival = source, None  # the leader is no longer called
+        _record_loop(depth + 1, code)
+        _count_step()  # the rival's previous step
     else:
-        if rank == _lead_rank:
+        if rank == _leader_rank:
             _rival = source
         return
-    _count()
+    _count_step()
 
 
-def _count() -> None:
+def _count_step() -> None:
     if state.current is not None:
         loss, _thread.loss = _thread.loss, NAN
         state.current.hand_step(loss)
 
 
-def _tell_loop(depth: int, code: Any) -> None:
-    """Where the loop is; for a tf.function also where that stands, by its code."""
+def _record_loop(depth: int, code: Any) -> None:
+    """Where the loop is; for a tf.function also where it is defined."""
     if state.current is None:
         return
     filename = getattr(code, "co_filename", "<")

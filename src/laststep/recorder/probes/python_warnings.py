@@ -12,11 +12,11 @@ PROBE = "python_warnings"
 
 
 def install() -> None:
-    # Where the default route and catch_warnings both pass; `warnings.showwarning` itself stays untouched.
-    before(PROBE, warnings, "_showwarnmsg_impl", _shown)
+    # Both the default route and catch_warnings call this function; `warnings.showwarning` itself stays untouched.
+    before(PROBE, warnings, "_showwarnmsg_impl", _on_warning)
 
 
-def _shown(message: Any) -> None:
+def _on_warning(message: Any) -> None:
     if state.current is not None:
         state.current.event(
             "warning",

@@ -1,4 +1,4 @@
-"""While Keras writes a model or its weights, that is what goes on."""
+"""The phase "save": Keras is writing a model or its weights."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from laststep.recorder.imports import when_imported
 from laststep.recorder.patch import around
 
 PROBE = "saves"
-MODULE = "keras.src.saving.saving_lib"
+SAVING_MODULE = "keras.src.saving.saving_lib"
 SAVE = state.PHASE["save"]
 
-_before: list[int] = []
+_phases_before: list[int] = []
 
 
 def install() -> None:
-    when_imported(PROBE, MODULE, _watch)
+    when_imported(PROBE, SAVING_MODULE, _patch_saving)
 
 
-def _watch(module: ModuleType) -> None:
+def _patch_saving(module: ModuleType) -> None:
     for name in ("save_model", "save_weights_only"):
-        around(PROBE, module, name, _enter, _leave)
+        around(PROBE, module, name, _save_begins, _save_ends)
 
 
-def _enter() -> None:
+def _save_begins() -> None:
     if state.current is not None and state.current.steps is not None:
-        _before.append(state.current.phase)
+        _phases_before.append(state.current.phase)
         state.current.mark(SAVE, time.time())
 
 
-def _leave() -> None:
-    if state.current is not None and _before:
-        state.current.mark(_before.pop(), time.time())
+def _save_ends() -> None:
+    if state.current is not None and _phases_before:
+        state.current.mark(_phases_before.pop(), time.time())

@@ -1,4 +1,4 @@
-"""With --save-before-death: let the supervisor's request reach the next step's end."""
+"""With --save-before-death: pass the supervisor's request on to the end of the next step."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ PROBE = "saving"
 
 
 def install() -> None:
-    if state.current is not None and "save" in state.current.asked:
-        from laststep.recorder.saving import Saver
+    if state.current is not None and "save" in state.current.options:
+        from laststep.recorder.saver import Saver
 
         saver = state.current.saver = Saver(state.current)
-        state.current.at_beat.append(lambda: _listen(saver))
+        state.current.at_beat.append(lambda: _check_request(saver))
 
 
-def _listen(saver: Any) -> None:
+def _check_request(saver: Any) -> None:
     recorder = state.current
-    if recorder is not None and recorder.steps is not None and recorder.steps.asked() & SAVE:
-        saver.want("memory")
+    if recorder is not None and recorder.steps is not None and recorder.steps.requests() & SAVE:
+        saver.request("memory")
     saver.beat()

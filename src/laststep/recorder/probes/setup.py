@@ -1,4 +1,4 @@
-"""How training is set up, once it runs: TensorFlow's threads and devices, the ranks it is part of."""
+"""How training is set up: TensorFlow's threads and devices, and the ranks it is part of."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from laststep.recorder.guard import attempt
 
 def install() -> None:
     if state.current is not None:
-        state.current.at_beat.append(_tell)
+        state.current.at_beat.append(_record_setup)
 
 
-def _tell() -> None:
-    """With the first beat: everything is set by then, and reading it costs the training nothing."""
+def _record_setup() -> None:
+    """At the first beat: everything is configured by then, and reading it does not delay training."""
     recorder = state.current
     if recorder is not None:
-        recorder.at_beat.remove(_tell)
+        recorder.at_beat.remove(_record_setup)
         recorder.event("setup", **_tensorflow(), **_cluster())
 
 
@@ -31,7 +31,7 @@ def _tensorflow() -> dict[str, Any]:
     threading = tensorflow.config.threading
     context = sys.modules.get("tensorflow.python.eager.context")
     if context is None or not getattr(context.context(), "_initialized", False):
-        return {}  # imported, but something else trains: asking would make it take its devices
+        return {}  # imported, but something else trains: asking would initialize its devices
     gpus, _ = attempt(lambda: len(tensorflow.config.list_logical_devices("GPU")))
     return {
         "inter": threading.get_inter_op_parallelism_threads(),
@@ -41,11 +41,11 @@ def _tensorflow() -> dict[str, Any]:
 
 
 def _cluster() -> dict[str, Any]:
-    """From TF_CONFIG as it is now: programs like to set it themselves."""
-    told, _ = attempt(json.loads, os.environ.get("TF_CONFIG", ""))
-    if not isinstance(told, dict):
+    """From TF_CONFIG as it is now: programs often set it themselves."""
+    config, _ = attempt(json.loads, os.environ.get("TF_CONFIG", ""))
+    if not isinstance(config, dict):
         return {}
-    cluster = told.get("cluster") if isinstance(told.get("cluster"), dict) else {}
+    cluster = config.get("cluster") if isinstance(config.get("cluster"), dict) else {}
     workers = [str(address) for job in ("chief", "worker") for address in (cluster or {}).get(job, [])]
-    task = told.get("task") if isinstance(told.get("task"), dict) else {}
+    task = config.get("task") if isinstance(config.get("task"), dict) else {}
     return {"workers": workers[:64], "task": [str((task or {}).get("type")), (task or {}).get("index")]}

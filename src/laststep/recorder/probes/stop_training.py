@@ -1,4 +1,4 @@
-"""Who sets `model.stop_training`, from which line, and what the test before it compared."""
+"""Who sets `model.stop_training`, on which line, and which values the `if` around it compared."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ CLASSES = {"keras.src.trainers.trainer": "Trainer", "tf_keras.src.engine.trainin
 
 def install() -> None:
     for module, name in CLASSES.items():
-        when_imported(PROBE, module, functools.partial(_watch, name))
+        when_imported(PROBE, module, functools.partial(_patch_class, name))
 
 
-def _watch(name: str, module: ModuleType) -> None:
+def _patch_class(name: str, module: ModuleType) -> None:
     owner = getattr(module, name)
     if "stop_training" in vars(owner):
         raise RuntimeError(f"{module.__name__}.{name} defines stop_training itself")
-    replace(PROBE, owner, "stop_training", _Watched())
+    replace(PROBE, owner, "stop_training", _StopTrainingDescriptor())
 
 
-class _Watched:
-    """A data descriptor that keeps the value where Keras would: in the model's own __dict__."""
+class _StopTrainingDescriptor:
+    """A data descriptor that stores the value where Keras does: in the model's __dict__."""
 
     def __get__(self, model: Any, kind: type | None = None) -> Any:
         if model is None:
@@ -53,16 +53,16 @@ def _record(frame: FrameType | None) -> None:
     recorder = state.current
     if recorder is None:
         return
-    data: dict[str, Any] = {"where": frames.users_place(frame), "steps": recorder.count}
+    fields: dict[str, Any] = {"where": frames.users_place(frame), "steps": recorder.count}
     fit = recorder.open_fits[-1] if recorder.open_fits else None
     if fit is not None:
-        data.update(fit=fit.id, epoch=fit.epoch, batch=fit.batch)
-    data.update(_who(frame))
-    recorder.event("stop", **data)
+        fields.update(fit=fit.id, epoch=fit.epoch, batch=fit.batch)
+    fields.update(_caller(frame))
+    recorder.event("stop", **fields)
 
 
-def _who(setter: FrameType | None) -> dict[str, Any]:
-    """The callback, or the signal handler, in whose call the assignment happened; nothing for code outside both."""
+def _caller(setter: FrameType | None) -> dict[str, Any]:
+    """The callback or signal handler that made the assignment; {} for code outside of both."""
     handlers = _signal_handlers()
     frame = setter
     while frame is not None and frame.f_back is not None:
@@ -78,26 +78,26 @@ def _who(setter: FrameType | None) -> dict[str, Any]:
 def _describe(callback: Any, hook: FrameType, setter: FrameType | None) -> dict[str, Any]:
     described = frames.describe_callback(callback, hook)
     logs = hook.f_locals.get("logs")
-    mine = frames.users_frame(setter)
+    user_frame = frames.users_frame(setter)
     return {
         "callback": described,
         "hook": hook.f_code.co_name,
         "line": frames.code_place(_own_frame(callback, setter) or hook),
         "values": frames.scalars(vars(callback)),
         "metrics": frames.scalars(logs) if isinstance(logs, dict) else {},
-        "test": frames.deciding_test(mine) if described["users"] and mine is not None else None,
+        "test": frames.deciding_test(user_frame) if described["users"] and user_frame is not None else None,
     }
 
 
 def _own_frame(callback: Any, frame: FrameType | None) -> FrameType | None:
-    """The innermost method of the callback on the stack: in a subclass, its base class may have done it."""
+    """The innermost method of the callback on the stack: its base class may have made the assignment."""
     while frame is not None and frame.f_locals.get("self") is not callback:
         frame = frame.f_back
     return frame
 
 
 def _signal_handlers() -> dict[Any, str]:
-    """The code of the program's own signal handlers: one may run in the middle of anything."""
+    """The code of the program's own signal handlers; they may run at any point."""
     found = {}
     for name in ("SIGTERM", "SIGINT", "SIGUSR1", "SIGUSR2", "SIGHUP", "SIGALRM"):
         handler = signal.getsignal(getattr(signal, name))

@@ -1,4 +1,4 @@
-"""Every trace of a tf.function: how long it took, whose it is, and which argument made it necessary."""
+"""Every trace of a tf.function: how long it took, whose function it is, and which argument made it necessary."""
 
 from __future__ import annotations
 
@@ -18,108 +18,108 @@ from laststep.recorder.numbers.exports import before_trace
 from laststep.recorder.patch import forget_frame, replace
 
 PROBE = "traces"
-MODULE = "tensorflow.python.eager.polymorphic_function.tracing_compilation"
-DOOR = "_create_concrete_function"
+TRACING_MODULE = "tensorflow.python.eager.polymorphic_function.tracing_compilation"
+TRACING_FUNCTION = "_create_concrete_function"
 TRACE = state.PHASE["trace"]
-MOST_CHANGES = 3
-HERE = os.path.dirname(os.path.abspath(__file__))
-OURS = frozenset(
+MAX_CHANGES = 3
+PROBES_FOLDER = os.path.dirname(os.path.abspath(__file__))
+OWN_FILES = frozenset(
     os.path.join(folder, name)
-    for folder in (HERE, os.path.dirname(HERE))
+    for folder in (PROBES_FOLDER, os.path.dirname(PROBES_FOLDER))
     for name in os.listdir(folder)
     if name.endswith(".py")
 )
 
 _depth = 0
-_counts: dict[Any, int] = {}  # by code: a function made anew in each turn of a loop has the same
+_counts: dict[Any, int] = {}  # by code object: a function that a loop creates again in each iteration has the same one
 
 
 def install() -> None:
-    when_imported(PROBE, MODULE, _watch)
+    when_imported(PROBE, TRACING_MODULE, _patch_tracing)
 
 
-def _watch(module: ModuleType) -> None:
-    original = getattr(module, DOOR)
+def _patch_tracing(module: ModuleType) -> None:
+    original = getattr(module, TRACING_FUNCTION)
 
     @functools.wraps(original)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        begun = guard(PROBE, _begin, args)
+        trace = guard(PROBE, _begin, args)
         try:
-            with guard(PROBE, _hidden) or contextlib.nullcontext():
+            with guard(PROBE, _hide_own_frames) or contextlib.nullcontext():
                 result = original(*args, **kwargs)
         except BaseException as error:
             forget_frame(error)
             raise
         finally:
-            guard(PROBE, _leave, begun)
+            guard(PROBE, _end, trace)
         guard(PROBE, _note_graph, result)
-        guard(PROBE, _tell, begun, sys._getframe(1))
+        guard(PROBE, _record_trace, trace, sys._getframe(1))
         return result
 
-    replace(PROBE, module, DOOR, wrapper)
+    replace(PROBE, module, TRACING_FUNCTION, wrapper)
 
 
-def _hidden() -> Any:
-    """TensorFlow notes for each op the lines that made it, and shows them in errors: ours are left out."""
+def _hide_own_frames() -> Any:
+    """TensorFlow records the stack that created each operation and shows it in errors: hide our own frames there."""
     stack = sys.modules["tensorflow.python.util.tf_stack"]
 
-    class Hidden(stack.StackTraceFilter):  # type: ignore[name-defined,misc]
+    class OwnFramesFilter(stack.StackTraceFilter):  # type: ignore[name-defined,misc]
         def get_filtered_filenames(self) -> frozenset[str]:
-            return OURS | (self.parent.get_filtered_filenames() if self.parent is not None else frozenset())
+            return OWN_FILES | (self.parent.get_filtered_filenames() if self.parent is not None else frozenset())
 
-    return Hidden()
+    return OwnFramesFilter()
 
 
-class _Trace:
-    """One trace going on; it holds nothing of the host."""
+class _OpenTrace:
+    """A trace in progress; it holds no object of the host."""
 
     def __init__(self, code: Any, changed: list[list[str]]) -> None:
         self.began = time.time()
         self.code = code
         self.changed = changed
-        self.outermost = _depth == 0
+        self.is_outermost = _depth == 0
         self.phase = state.current.phase if state.current is not None else 0
 
 
-def _begin(args: tuple[Any, ...]) -> _Trace | None:
+def _begin(args: tuple[Any, ...]) -> _OpenTrace | None:
     global _depth
     if state.current is None:
         return None
     function_type, _, _, options = args[:4]
-    changed, _ = attempt(_what_changed, function_type, options.function_cache)
-    trace = _Trace(getattr(_innermost(options.python_function), "__code__", None), changed or [])
+    changed, _ = attempt(_changed_arguments, function_type, options.function_cache)
+    trace = _OpenTrace(getattr(_innermost(options.python_function), "__code__", None), changed or [])
     attempt(before_trace, options.attributes)
     _depth += 1
-    if trace.outermost:
+    if trace.is_outermost:
         state.current.mark(TRACE, trace.began)
     return trace
 
 
 def _innermost(function: Any) -> Any:
-    """The user's own, under what TensorFlow has wrapped around it: two functions, with autograph."""
+    """The user's function below TensorFlow's wrappers; with AutoGraph there are two."""
     for _ in range(8):
         function = getattr(function, "__wrapped__", None) or function
     return function
 
 
-def _leave(trace: _Trace | None) -> None:
+def _end(trace: _OpenTrace | None) -> None:
     global _depth
     if trace is None:
         return
     _depth -= 1
-    if trace.outermost and state.current is not None:
+    if trace.is_outermost and state.current is not None:
         state.current.mark(trace.phase, time.time())
 
 
 def _note_graph(function: Any) -> None:
-    """How many are alive is known without a search through all objects of the program."""
+    """Counts live graphs without searching all objects of the program."""
     if state.current is not None:
         state.current.graphs.add(function.graph)
 
 
-def _tell(trace: _Trace | None, frame: Any) -> None:
+def _record_trace(trace: _OpenTrace | None, frame: Any) -> None:
     recorder = state.current
-    if trace is None or recorder is None or not trace.outermost or trace.code is None:
+    if trace is None or recorder is None or not trace.is_outermost or trace.code is None:
         return
     number = _counts[trace.code] = _counts.get(trace.code, 0) + 1
     filename = trace.code.co_filename
@@ -136,11 +136,11 @@ def _tell(trace: _Trace | None, frame: Any) -> None:
     )
 
 
-def _what_changed(function_type: Any, cache: Any) -> list[list[str]]:
-    """[argument, before, now] against the most similar call that was traced before."""
+def _changed_arguments(function_type: Any, cache: Any) -> list[list[str]]:
+    """[argument, before, now] compared with the most similar earlier call that was traced."""
     earlier = [kind for table in cache._dispatch_dict.values() for kind in list(table._dispatch_table)[-20:]]
     described = [_differences(before, function_type) for before in earlier]
-    return min(described, key=len, default=[])[:MOST_CHANGES]
+    return min(described, key=len, default=[])[:MAX_CHANGES]
 
 
 def _differences(before: Any, now: Any) -> list[list[str]]:

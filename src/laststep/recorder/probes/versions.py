@@ -11,30 +11,30 @@ from laststep.recorder import state
 from laststep.recorder.imports import when_imported
 
 PROBE = "versions"
-# Modules that each library loads last, when its version is known.
-LIBRARIES = {
+# The module that each library loads last, when its version is known.
+LAST_MODULES = {
     "tensorflow": "tensorflow.python.eager.polymorphic_function.polymorphic_function",
     "keras": "keras.src.models.model",
     "tf_keras": "tf_keras.src.engine.training",
 }
-_told: set[str] = set()
+_recorded: set[str] = set()
 
 
 def install() -> None:
-    for library, last in LIBRARIES.items():
-        when_imported(PROBE, last, functools.partial(_imported, library))
+    for library, last in LAST_MODULES.items():
+        when_imported(PROBE, last, functools.partial(_on_import, library))
 
 
-def _imported(library: str, module: ModuleType) -> None:
-    if state.current is not None and library not in _told:
-        _told.add(library)
-        state.current.event("versions", **current())
+def _on_import(library: str, module: ModuleType) -> None:
+    if state.current is not None and library not in _recorded:
+        _recorded.add(library)
+        state.current.event("versions", **current_versions())
         if library == "tensorflow":
-            state.current.event("build", **_build())
+            state.current.event("build", **_build_info())
 
 
-def _build() -> dict[str, Any]:
-    """As tf.sysconfig.get_build_info() has it: a few constants of a module that TensorFlow has loaded."""
+def _build_info() -> dict[str, Any]:
+    """As in tf.sysconfig.get_build_info(): constants of a module that TensorFlow has loaded."""
     known = getattr(sys.modules.get("tensorflow.python.platform.build_info"), "build_info", None) or {}
     names = known.get("cuda_compute_capabilities")
     return {
@@ -45,8 +45,8 @@ def _build() -> dict[str, Any]:
     }
 
 
-def current() -> dict[str, str]:
-    """Versions of what the host has imported; nothing is imported for it."""
+def current_versions() -> dict[str, str]:
+    """Versions of the libraries that the host has imported; none is imported for this."""
     found = {}
     names = {"tensorflow": "tensorflow.python.framework.versions", "keras": "keras.src.version", "tf_keras": "tf_keras"}
     for library in ("tensorflow", "keras", "tf_keras", "numpy", "jax", "torch"):

@@ -1,1 +1,1 @@
-"""An error, a signal or a kill."""
+"""An error, a signal or a kill ended it."""

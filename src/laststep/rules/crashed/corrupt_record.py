@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from laststep import text as words
 from laststep.analysis.checkpoints import checkpoint_in
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.messages import ECHOES, Said, answer, compiled, data_of, said
+from laststep.analysis.messages import Message, answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_count
 
-DAMAGED = compiled(
+MESSAGES = compiled(
     r"(?P<how>corrupted|truncated) record at (?P<offset>\d+)",
     r"(?:DataLossError\b'?>?[:,]|DATA_LOSS:) ?(?P<what>[^\n]*)",
     r"Can't parse serialized Example|Could not parse example input|Key: (?P<key>\S+)\.\s+Data types don't match",
@@ -29,7 +29,7 @@ _FILE = compiled(
     r"(?P<file>[\w./\\:~-]*[\w-]+\.(?:tfrecords?|tfrec|h5|hdf5|keras|npz|npy|gz|zip|pkl|pickle|index|"
     r"data-\d+-of-\d+|ckpt\S*|csv|parquet)\b)"
 )
-_MISSING = compiled(r"File not found: filepath=\S+")
+_CALLED_MISSING = compiled(r"File not found: filepath=\S+")
 FIND = """\
 for path in files:
     good = 0
@@ -39,29 +39,30 @@ for path in files:
         print(path, "breaks after record", good)"""
 
 
-@rule(outranks=(*ECHOES, "missing-file", "dataset-empty"))
+@rule()
 def corrupt_record(run: Run) -> Answer:
-    """A data file or a checkpoint is damaged, cut off, or not of the kind that it was read as.
+    """A data file or checkpoint is damaged, truncated, or not in the format it was read as.
 
     What happened
-        A record's checksum did not fit, a file ended in the middle, or a file of another kind was read: a gzip
-        without compression_type="GZIP", an image as a TFRecord, a checkpoint whose copy broke off.
+        A record's checksum did not match, a file ended early, or a file of another format was read: a gzip file
+        without compression_type="GZIP", an image as a TFRecord, a checkpoint whose copy was interrupted.
 
     How laststep knows
-        The reader's own error. TensorFlow gives the byte where the record begins: at 0 the file is most likely
-        no TFRecord at all, later on it was cut off or damaged.
+        The reader's own error. TensorFlow gives the byte offset of the record: at 0 the file is most likely not
+        a TFRecord at all; further on it is truncated or damaged.
 
     What to do
-        Find the file and the record (the lines below do it), fetch the file again, and compare its size with the
-        source's. Files that a killed program was writing are cut: write to another name and rename at the end. Of
-        a checkpoint restore an earlier one; a damaged backup of BackupAndRestore has to be deleted.
+        Find the file and the record (the code in the answer does it), copy the file again, and compare its size
+        with the source. A program that is killed while it writes leaves a truncated file: write to another name
+        and rename it at the end. For a checkpoint, restore an earlier one. A damaged backup of BackupAndRestore
+        must be deleted.
 
     Not to be confused with
-        undecodable-image (the record is fine, the image in it is not), missing-file.
+        undecodable-image (the record is intact, the image in it is not), missing-file.
     """
-    message = said(run, *DAMAGED) or _called_missing(run)
+    message = find_message(run, *MESSAGES) or _called_missing(run)
     if message is None:
-        return answer(run, None, "no reader complained of a damaged file")
+        return answer(run, None, "no reader reported a damaged file")
     loaded = checkpoint_in(run, message)
     if loaded is not None:
         return answer(run, message, "", loaded.cause, loaded.remedies, where=loaded.where)
@@ -70,48 +71,47 @@ def corrupt_record(run: Run) -> Answer:
         run,
         message,
         "",
-        cause=f"{file or 'A data file'} is damaged or not of the kind it was read as{_at(message)}.",
+        cause=f"{file or 'A data file'} is damaged, or not in the format it was read as{_at(message)}.",
         remedies=_remedies(message, file),
-        more=_delivered(run),
+        more=_read_before(run),
     )
 
 
-def _called_missing(run: Run) -> Said | None:
-    """Keras 3 says "File not found" of a .keras file that is there and is no zip file."""
-    message = said(run, *_MISSING, console=False)
-    return message if message is not None and message.event is not None and message.event.get("file_exists") else None
+def _called_missing(run: Run) -> Message | None:
+    """Keras 3 reports "File not found" for a .keras file that exists and is not a zip file."""
+    message = find_message(run, *_CALLED_MISSING, console=False)
+    return message if message is not None and message.event is not None and message.event.file_exists else None
 
 
-def _file(message: Said) -> str:
+def _file(message: Message) -> str:
     found = _FILE[0].search(message.found.string)
     return found["file"] if found else ""
 
 
-def _at(message: Said) -> str:
+def _at(message: Message) -> str:
     offset = message.get("offset")
     if not offset:
         return ""
-    return " (not even its first record can be read)" if offset == "0" else f" (at byte {int(offset):,})"
+    return " (not even its first record is readable)" if offset == "0" else f" (at byte {int(offset):,})"
 
 
-def _delivered(run: Run) -> tuple[Evidence, ...]:
+def _read_before(run: Run) -> tuple[Evidence, ...]:
     if not run.steps:
         return ()
-    data = data_of(run)
-    stages = {stage["stage"]: stage for stage in data.get("stages") or []}
-    batch = next((stage["batch_size"] for stage in stages.values() if stage.get("batch_size")), None)
+    stages = {stage.stage: stage for stage in run.fit.began.data.stages} if run.fit is not None else {}
+    batch = next((stage.batch_size for stage in stages.values() if stage.batch_size), None)
     if batch and "Shuffle" not in stages and run.fit is not None and not run.fit.epochs:
         first = run.steps[-1].number * batch + 1
-        told = f"the records {first:,} to {first + batch - 1:,}"
-        return (Evidence(f"counted from the batches before it, it is one of {told}"),)
-    return (Evidence(f"{words.count(run.steps[-1].number, 'step')} had been trained on what was read before it"),)
+        records = f"the records {first:,} to {first + batch - 1:,}"
+        return (Evidence(f"by the number of batches before it, it is one of {records}"),)
+    return (Evidence(f"{format_count(run.steps[-1].number, 'step')} were trained on the data read before it"),)
 
 
-def _remedies(message: Said, file: str) -> tuple[Remedy, ...]:
+def _remedies(message: Message, file: str) -> tuple[Remedy, ...]:
     if message.get("offset") or ("DataLoss" in message.found.string and not file):
         find = Remedy("Find the file and the record", FIND, safe=True)
         if message.get("offset") == "0":
             kind = 'tf.data.TFRecordDataset(files, compression_type="GZIP")'
-            return (Remedy("If the files are compressed, say so; make sure that they are TFRecords", kind), find)
-        return (find, Remedy("Fetch that file again, or leave it out"))
-    return (Remedy(f"Fetch or write {file or 'the file'} again; compare its size with the source's"),)
+            return (Remedy("Set the compression if there is one, and check that the files are TFRecords", kind), find)
+        return (find, Remedy("Copy that file again, or leave it out"))
+    return (Remedy(f"Copy or write {file or 'the file'} again, and compare its size with the source"),)

@@ -1,9 +1,9 @@
-"""A remote source of data did not answer."""
+"""A remote data source could not be reached."""
 
 from __future__ import annotations
 
 from laststep.analysis.finding import Remedy
-from laststep.analysis.messages import ECHOES, answer, compiled, said
+from laststep.analysis.messages import answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -12,8 +12,8 @@ _ERRORS = (
     r"RemoteDisconnected|IncompleteRead|ContentTooShortError|ChunkedEncodingError|ServiceUnavailable|"
     r"LocalEntryNotFoundError"
 )
-SAID = compiled(
-    r"URL fetch failure on (?P<url>\S+?):",
+MESSAGES = compiled(
+    r"URL fetch failure on (?P<url>\S+?):(?:\s|$)",
     rf"(?:{_ERRORS})\b[^\n]*?(?P<url>https?://[^\s'\"]+)",
     rf"(?:{_ERRORS})\b",
     r"Max retries exceeded with url|Failed to establish a new connection|Temporary failure in name resolution|"
@@ -31,33 +31,33 @@ SAID = compiled(
 )
 
 
-@rule(outranks=(*ECHOES, "missing-file"))
+@rule()
 def data_source_unreachable(run: Run) -> Answer:
-    """A remote source of data did not answer: a download, a bucket, a database.
+    """A remote data source could not be reached: a download, a bucket, a database.
 
     What happened
-        The program fetched something over the network, and the other side was not there, refused, broke off, or
-        asked for credentials. Compute nodes of clusters often have no way out to the internet at all.
+        The program requested data over the network, and the server was down, refused, closed the connection, or
+        asked for credentials. Compute nodes of clusters often have no internet access at all.
 
     How laststep knows
-        The network library's own error, with the address where it is said.
+        The network library's own error, with the address where it gives one.
 
     What to do
-        Fetch the data before the training and keep a local copy, with a checksum. In a loop that reads from
-        afar, try again with growing pauses; one failed request should not end a night's work.
+        Download the data before training and keep a local copy, with a checksum. Code that reads remote data in
+        a loop should retry with exponential backoff: one failed request should not end a night's work.
 
     Not to be confused with
         peer-lost (another rank of the same training), missing-file (a local path).
     """
-    message = said(run, *SAID)
+    message = find_message(run, *MESSAGES)
     url = message.get("url") if message else ""
     return answer(
         run,
         message,
         "no request to a remote source failed",
-        cause=f"{url or 'A remote source'} could not be reached.",
+        cause=f"{url or 'A remote data source'} could not be reached.",
         remedies=(
-            Remedy("See whether this machine reaches it", f"curl -sSfI {url or 'URL'}", safe=True),
-            Remedy("Fetch the data before training begins, and read the local copy"),
+            Remedy("Check whether this machine can reach it", f"curl -sSfI {url or 'URL'}", safe=True),
+            Remedy("Download the data before training, and read the local copy"),
         ),
     )

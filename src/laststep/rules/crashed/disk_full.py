@@ -1,20 +1,21 @@
-"""The disk, or the share of it that is allowed, was full."""
+"""The disk or a quota was full."""
 
 from __future__ import annotations
 
 import os
 
-from laststep import text as words
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.messages import ECHOES, answer, compiled, said
+from laststep.analysis.messages import answer, compiled, find_message
+from laststep.record.events.supervisor import Aftermath
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_size
 
 _FULL = (
     r"(?i:No space left on device|Disk quota exceeded|There is not enough space on the disk|Kein Speicherplatz|"
     r"Aucun espace disponible|No queda espacio|Не осталось свободного места|设备上没有空间)"
 )
-SAID = compiled(
+MESSAGES = compiled(
     rf"(?P<file>/?[\w./~-]*/[\w.~-]+)[;:'\"]? ?(?:{_FULL})",
     rf"(?:{_FULL}|\[Errno (?:28|122)\][^\n:]*)(?:: ['\"](?P<file>[^'\"\n]+)['\"])?",
     r"name = '(?P<file>[^']+)', errno = (?:28|122)",
@@ -25,44 +26,47 @@ SAID = compiled(
 _SHARED_MEMORY = compiled(r"/dev/shm|/psm_|shared memory|/torch_|/nccl-")
 
 
-@rule(outranks=(*ECHOES, "corrupt-record", "gpu-out-of-memory", "host-allocation-failed"))
+@rule()
 def disk_full(run: Run) -> Answer:
-    """The disk, or the share of it that you may use, was full.
+    """The disk, or your quota on it, was full.
 
     What happened
         A checkpoint, a log, a cache or a temporary file could not be written. Checkpoints of every epoch, the
-        profiler, and dataset.cache("file") fill disks quietly; a home folder's quota is full long before the
-        disk is. TensorFlow may call it RESOURCE_EXHAUSTED.
+        profiler and dataset.cache("file") fill disks unnoticed; the quota of a home folder is reached long
+        before the disk is full. TensorFlow may report it as RESOURCE_EXHAUSTED.
 
     How laststep knows
-        The operating system's error (ENOSPC, EDQUOT), and what was free on the disks at the end.
+        The operating system's error (ENOSPC, EDQUOT), and the free space on the disks at the end.
 
     What to do
-        Make room, then keep only the best checkpoint (save_best_only=True) or the last few
-        (tf.train.CheckpointManager(max_to_keep=3)). A file that was being written is cut: do not trust it.
+        Free some space. Then keep only the best checkpoint (save_best_only=True) or the last few
+        (tf.train.CheckpointManager(max_to_keep=3)). A file that was being written is truncated: do not use it.
 
     Not to be confused with
         shared-memory-full (/dev/shm is memory, not disk), gpu-out-of-memory (RESOURCE_EXHAUSTED on a device).
     """
-    message = said(run, *SAID)
+    message = find_message(run, *MESSAGES)
     if message is not None and _SHARED_MEMORY[0].search(message.quote):
         message = None
     file = message.get("file") if message else ""
     return answer(
         run,
         message,
-        "nothing said that a disk was full",
+        "no message says that a disk was full",
         cause=f"The disk was full{f' when {file} was written' if file else ''}.",
         remedies=(
-            Remedy("See what is full, and what fills it", f"df -h {os.path.dirname(file) or '.'}; du -sh *", safe=True),
-            Remedy("Keep one checkpoint, not one of each epoch", "ModelCheckpoint(path, save_best_only=True)"),
+            Remedy(
+                "Find out what is full, and what fills it", f"df -h {os.path.dirname(file) or '.'}; du -sh *", safe=True
+            ),
+            Remedy("Keep one checkpoint instead of one per epoch", "ModelCheckpoint(path, save_best_only=True)"),
         ),
-        more=_free(run),
+        more=_free_space(run),
     )
 
 
-def _free(run: Run) -> tuple[Evidence, ...]:
-    after = run.last("aftermath")
-    disks = [disk for disk in (after.get("disks") or []) if disk.get("free") is not None] if after else []
-    told = [f"{words.size(disk['free'])} free in {disk.get('folder') or disk.get('path')}" for disk in disks]
-    return (Evidence("after the end: " + ", ".join(told), (after,)),) if told and after else ()
+def _free_space(run: Run) -> tuple[Evidence, ...]:
+    after = run.last(Aftermath)
+    if after is None:
+        return ()
+    free = [f"{format_size(disk.free)} free in {disk.path}" for disk in after.disks if disk.free is not None]
+    return (Evidence("after the end: " + ", ".join(free), (after,)),) if free else ()

@@ -1,10 +1,10 @@
-"""A tensor has another type than the operation takes."""
+"""A tensor has a dtype that the operation does not accept."""
 
 from __future__ import annotations
 
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.messages import ECHOES_OF_OPS, Said, answer, compiled, said
-from laststep.analysis.shapes import what_fit_was_given
+from laststep.analysis.messages import Message, answer, compiled, find_message
+from laststep.analysis.shapes import fit_arguments
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -12,7 +12,7 @@ _TYPE = (
     r"(?:<dtype: ')?(?:tf\.)?(?P<{0}>(?:u?int|float|bfloat|complex|q?int)\d+|half|double|float|bool|string|"
     r"str\d*|object|variant|resource)(?:'>)?"
 )
-SAID = compiled(
+MESSAGES = compiled(
     rf"Value for attr '\w+' of {_TYPE.format('got')} is not in the list of allowed values: (?P<wanted>[\w, ]+)",
     r"cannot compute (?P<op>\w+) as input #\d+\(zero-based\) was expected to be an? (?P<wanted>\w+) tensor but "
     r"is an? (?P<got>\w+) tensor",
@@ -38,54 +38,64 @@ SAID = compiled(
     r"Failed to convert object of type|The dtype of the (?:source|target|input)[^\n]*(?:not compatible|differ|must)",
     r"Tensors? in list passed to '\w+' of '(?P<op>\w+)' Op have types \[(?P<got>[^\]]+)\] that don't all match",
 )
-OBJECTS = ("object", "str", "string", "float", "int", "list", "NoneType", "Timestamp", "dict", "bytes")
+C_TYPES = {"half": "float16", "float": "float32", "double": "float64"}  # as TensorFlow's kernels name them
+OBJECT_TYPES = ("object", "str", "string", "float", "int", "list", "NoneType", "Timestamp", "dict", "bytes")
 
 
-@rule(outranks=ECHOES_OF_OPS)
+@rule()
 def dtype_mismatch(run: Run) -> Answer:
-    """An operation got a tensor of another type than it takes: integers for floats, float64 for float32, objects.
+    """An operation got a tensor of the wrong dtype: integers for floats, float64 for float32, objects.
 
     What happened
-        TensorFlow converts nothing by itself. NumPy makes float64 and int64, images are uint8, and a table with one
-        text or one missing value becomes an array of objects, which is no tensor at all.
+        TensorFlow does not convert dtypes implicitly. NumPy defaults to float64 and int64, images are uint8,
+        and a table with one text or one missing value becomes an object array, which cannot become a tensor.
 
     How laststep knows
-        The op's own message: the type it got and the type that it takes.
+        The op's own message: the dtype it got and the dtype it accepts.
 
     What to do
-        Cast at the border: tf.cast(x, tf.float32), array.astype("float32"). For objects: find the column that
-        holds text or lists of different length, with df.dtypes.
+        Cast where the data enters: tf.cast(x, tf.float32), array.astype("float32"). For an object array, find
+        the column that holds text or lists of different lengths, with df.dtypes.
 
     Not to be confused with
-        shape-mismatch (the type is right, the form is not; lists of different length can show as either).
+        shape-mismatch (the dtype is right, the shape is not; lists of different lengths can show as either).
     """
-    message = said(run, *SAID)
+    message = find_message(run, *MESSAGES)
     if message is None:
-        return answer(run, None, "no operation complained of a type")
+        return answer(run, None, "no operation reported a wrong dtype")
     got, wanted = message.get("got"), message.get("wanted") or message.get("wanted2")
     op = f"{message['op']}: " if message.get("op") else ""
-    types = f" ({op}got {got}{f', takes {wanted[:80]}' if wanted else ''})" if got else ""
+    dtypes = f" ({op}got {got}{f', accepts {wanted[:80]}' if wanted else ''})" if got else ""
     return answer(
         run,
         message,
         "",
-        cause=f"A value has a type that the operation does not take{types}.",
+        cause=f"A value has a dtype that the operation does not accept{dtypes}.",
         remedies=_remedies(message, got, wanted),
-        more=(*_value(message), *what_fit_was_given(run)),
+        more=(*_value(message), *fit_arguments(run)),
     )
 
 
-def _value(message: Said) -> tuple[Evidence, ...]:
+def _value(message: Message) -> tuple[Evidence, ...]:
     return (Evidence(f"the value was {message['value'].strip()}"),) if message.get("value") else ()
 
 
-def _remedies(message: Said, got: str, wanted: str) -> tuple[Remedy, ...]:
+def _remedies(message: Message, got: str, wanted: str) -> tuple[Remedy, ...]:
     if got.rstrip("0123456789") in ("str", "string") or "convert string" in message.quote:
-        return (Remedy("Text is no number: encode it first", "keras.layers.StringLookup() or pandas.get_dummies(df)"),)
-    if (got in OBJECTS and got not in ("float", "int")) or "object type" in message.quote:
+        return (Remedy("Encode text as numbers first", "keras.layers.StringLookup() or pandas.get_dummies(df)"),)
+    if (got in OBJECT_TYPES and got not in ("float", "int")) or "object type" in message.quote:
         return (
-            Remedy("An array of objects is no tensor: make it one of numbers", 'x = np.asarray(x).astype("float32")'),
+            Remedy(
+                "An object array cannot become a tensor: convert it to numbers", 'x = np.asarray(x).astype("float32")'
+            ),
         )
-    first = (wanted.split(",") or ["float32"])[0].strip()
-    target = first if first and any(char.isdigit() for char in first) and "bfloat" not in first else "float32"
-    return (Remedy("Cast it where it comes from", f"x = tf.cast(x, tf.{target})", message.where),)
+    return (Remedy("Cast it where it is made", f"x = tf.cast(x, tf.{_common_dtype(got, wanted)})", message.where),)
+
+
+def _common_dtype(got: str, wanted: str) -> str:
+    """What to cast to: the first that is accepted, and never floats to integers."""
+    accepted = wanted.split(",")[0].strip()
+    accepted, got = C_TYPES.get(accepted, accepted), C_TYPES.get(got, got)
+    if "float" in got and "int" in accepted:
+        return got
+    return accepted if any(char.isdigit() for char in accepted) and "bfloat" not in accepted else "float32"

@@ -1,14 +1,14 @@
-"""CUDA, cuDNN or cuBLAS could not be used."""
+"""CUDA, cuDNN or cuBLAS could not be loaded or initialized."""
 
 from __future__ import annotations
 
 import re
 
-from laststep.analysis.capability import NEWER_DRIVER, OLDER_BUILD, REFUSED, TARGET, Gap, gap_of
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.messages import ECHOES, Said, all_said, answer, compiled, said
-from laststep.analysis.progress import no, quoted, verdict
-from laststep.logs.read import story_of
+from laststep.analysis.capability import NEWER_DRIVER, OLDER_BUILD, REFUSED, TARGET, CapabilityGap, capability_gap
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.messages import Message, answer, compiled, find_message, find_messages
+from laststep.analysis.signals import quoted, verdict
+from laststep.logs.read import parsed_console
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -16,11 +16,11 @@ _LIBRARY = (
     r"(?:lib)?(?:cuda|cudart|cublas|cublasLt|cudnn|cufft|curand|cusolver|cusparse|nccl|nvrtc|nvJitLink|cupti|nvinfer)"
 )
 WINDOWS = (
-    Remedy("Install the Visual C++ runtime, and on Windows TensorFlow in WSL 2", "wsl --install"),
-    Remedy("See whether the processor has AVX, which TensorFlow's wheels need"),
+    Remedy("Install the Visual C++ runtime; for a GPU, run TensorFlow in WSL 2", "wsl --install"),
+    Remedy("Check whether the processor has AVX, which TensorFlow's wheels need"),
 )
-# What the library lacks or which version it is: the framework said so.
-SURE = compiled(
+# The message names what is missing or which version was loaded.
+CERTAIN = compiled(
     r"libdevice not found|Can't find libdevice directory",
     r"(?i)couldn't (?:invoke|get) ptxas|ptxas (?:exited|returned) (?:with )?(?:a |an )?(?:non-zero|error)|No PTX "
     r"compilation provider|ptxas not found",
@@ -47,15 +47,15 @@ SURE = compiled(
     r"CUDA-capable device is detected",
     r"(?i)failed to (?:load|open) (?:libcuda|cuda driver|nvcuda)",
 )
-# The driver compiles what TensorFlow hands to it: a set of libraries that fits together does not help.
+# The driver could not compile TensorFlow's code: another set of libraries does not help.
 PTX = re.compile(rf"{TARGET}|_PTX|NO_BINARY|INVALID_IMAGE|INVALID_HANDLE|kernel image|unsupported toolchain")
-# The program insists on a card, and TensorFlow has none; why not, it said when it started.
-NO_CARD = compiled(r"(?:Could not satisfy|Cannot assign a device)[^\n]*(?:GPU|gpu)")
+# The program requires a GPU, and TensorFlow has none; its messages at the start say why.
+NO_GPU = compiled(r"(?:Could not satisfy|Cannot assign a device)[^\n]*(?:GPU|gpu)")
 NO_DRIVER = re.compile(
     r"does not match DSO version|failed call to cuInit|Could not load dynamic library|Cannot dlopen some GPU"
 )
-# The call failed, and the log does not say why: no memory for the library, or a library that does not fit.
-UNSURE = compiled(
+# The call failed, and the message does not say why: no memory for the library, or the wrong version.
+POSSIBLE = compiled(
     r"Failed to load the native TensorFlow runtime|Failed to determine best cudnn",
     r"Check failed: (?:status|s) == CU(?:DNN|BLAS)_STATUS_SUCCESS",
     r"cuDNN failed to initialize|Failed to get convolution algorithm",
@@ -67,27 +67,28 @@ UNSURE = compiled(
 )
 
 
-@rule(outranks=ECHOES)
+@rule()
 def gpu_libraries_unusable(run: Run) -> Answer:
-    """CUDA, cuDNN or cuBLAS is missing, of another version than TensorFlow wants, or fails to start.
+    """CUDA, cuDNN or cuBLAS is missing, has the wrong version, or fails to initialize.
 
     What happened
-        TensorFlow loads the driver and NVIDIA's libraries at run time. One is not there, is too old or too new
-        for it or for the card, or fails in its first call. On Windows the loader says it as "DLL load failed".
+        TensorFlow loads the driver and NVIDIA's libraries at run time. One is missing, is too old or too new
+        for TensorFlow or for the GPU, or fails in its first call. On Windows the loader reports "DLL load
+        failed".
 
     How laststep knows
-        The loader's or the library's own message ended the program. The same messages before a training that
-        then goes on are harmless: TensorFlow uses the CPU instead, and this rule stays quiet.
+        The loader's or the library's own message ended the program. The same messages are harmless before a
+        training that continues: TensorFlow uses the CPU instead, and this rule does not fire.
 
     What to do
-        Let pip bring the fitting set in a fresh environment: pip install "tensorflow[and-cuda]", and a driver
-        that is new enough for it. Do not mix it with a system-wide CUDA on LD_LIBRARY_PATH. On Windows, GPU
-        support ended with TensorFlow 2.10: use WSL 2; a "DLL load failed" also comes from a missing Visual C++
-        runtime or from a processor without AVX.
+        Let pip install the matching set in a fresh environment: pip install "tensorflow[and-cuda]", with a
+        driver that is new enough for it. Do not mix it with a system-wide CUDA on LD_LIBRARY_PATH. On Windows,
+        GPU support ended with TensorFlow 2.10: use WSL 2; "DLL load failed" is also caused by a missing Visual
+        C++ runtime or a processor without AVX.
 
     Not to be confused with
-        gpu-memory-held (cuDNN starts, and finds no memory), library-incompatible (Python packages that do not
-        go together), cuda-kernel-failed.
+        gpu-memory-held (cuDNN starts and finds no memory), library-incompatible (incompatible Python packages),
+        cuda-kernel-failed.
     """
     missing = verdict(run, "library-missing")
     if missing is not None:
@@ -97,52 +98,53 @@ def gpu_libraries_unusable(run: Run) -> Answer:
             evidence=(quoted(missing),),
             remedies=WINDOWS,
         )
-    lacks = said(run, *NO_CARD, console=False)
-    reason = next((line for line in story_of(run).lines if NO_DRIVER.search(line.text)), None) if lacks else None
-    if lacks is not None and reason is not None:
-        told = Evidence(f"line {reason.number:,} of what it printed: “{reason.text[-160:]}”")
-        cause = "The program asked for a GPU, and TensorFlow had found none that it can use."
-        return answer(run, lacks, "", cause, _remedies(None), (told,), confidence=Confidence.LIKELY)
-    known = list(all_said(run, *SURE))
-    sure = known[0] if known else None
-    named = next((each for each in known if each.get("loaded") or each.get("library")), sure)  # the error may not
-    message = sure or said(run, *UNSURE)
-    gap = gap_of(run) if said(run, *REFUSED) else None
+    no_gpu = find_message(run, *NO_GPU, console=False)
+    reason = next((line for line in parsed_console(run).lines if NO_DRIVER.search(line.text)), None) if no_gpu else None
+    if no_gpu is not None and reason is not None:
+        quoted_reason = Evidence(f"line {reason.number:,}: “{reason.text[-160:]}”")
+        cause = "The program requires a GPU, but TensorFlow found none that it can use."
+        return answer(run, no_gpu, "", cause, _remedies(None), (quoted_reason,), confidence=Confidence.LIKELY)
+    known = list(find_messages(run, *CERTAIN))
+    certain = known[0] if known else None
+    # The error that ended it may name no library or version, where a line before it does.
+    named = next((each for each in known if each.get("loaded") or each.get("library")), certain)
+    message = certain or find_message(run, *POSSIBLE)
+    gap = capability_gap(run) if find_message(run, *REFUSED) else None
     if gap is not None and gap.is_too_new:
-        return no("the libraries are not at fault: the card is newer than TensorFlow's build")
+        return no("the libraries are not at fault: the GPU is newer than TensorFlow's build")
     return answer(
         run,
         message,
-        "no GPU library failed to load or to start",
+        "no GPU library failed to load or initialize",
         cause=_cause(named, gap),
         remedies=_remedies(message, gap),
-        more=(*((named.evidence,) if named and named is not sure else ()), *(gap.evidence if gap else ())),
-        confidence=Confidence.CERTAIN if sure else Confidence.POSSIBLE,
+        more=(*((named.evidence,) if named and named is not certain else ()), *(gap.evidence if gap else ())),
+        confidence=Confidence.CERTAIN if certain else Confidence.POSSIBLE,
     )
 
 
-def _cause(sure: Said | None, gap: Gap | None) -> str:
+def _cause(named: Message | None, gap: CapabilityGap | None) -> str:
     if gap is not None and gap.is_too_old:
-        return f"This TensorFlow has no code for the GPU: {gap.between}."
-    if sure is not None and sure.get("loaded"):
-        return f"cuDNN {sure['loaded']} was loaded, and TensorFlow was built for {sure['wanted']}."
-    if sure is not None and sure.get("library"):
-        return f"The library {sure['library']} could not be loaded."
-    if sure is not None:
-        return "A GPU library could not be loaded or does not fit."
-    return "A GPU library failed in its first call; whether for lack of memory or of a fitting version is not said."
+        return f"This build of TensorFlow has no code for the GPU: {gap.description}."
+    if named is not None and named.get("loaded"):
+        return f"cuDNN {named['loaded']} was loaded, but TensorFlow was built for {named['wanted']}."
+    if named is not None and named.get("library"):
+        return f"The library {named['library']} could not be loaded."
+    if named is not None:
+        return "A GPU library could not be loaded, or has the wrong version."
+    return "A GPU library failed in its first call: out of memory or the wrong version, the message does not say."
 
 
-def _remedies(message: Said | None, gap: Gap | None = None) -> tuple[Remedy, ...]:
+def _remedies(message: Message | None, gap: CapabilityGap | None = None) -> tuple[Remedy, ...]:
     text = message.found.string if message else ""
     if PTX.search(text):
         return OLDER_BUILD if gap is not None and gap.is_too_old else NEWER_DRIVER
     if "libdevice" in text or "ptxas" in text:
         where = 'export XLA_FLAGS="--xla_gpu_cuda_data_dir=$CONDA_PREFIX/lib"'
-        return (Remedy("Give XLA the CUDA compiler's files: install nvcc, and say where it is", where, safe=True),)
+        return (Remedy("Install nvcc for XLA, and set the folder that it is in", where, safe=True),)
     if "DLL load failed" in text or "Native" in text:
         return WINDOWS
     return (
-        Remedy("Take the set that fits together, in a fresh environment", 'pip install "tensorflow[and-cuda]"'),
-        Remedy("See whether another process has the card's memory", "nvidia-smi", safe=True),
+        Remedy("Install the matching set of libraries in a fresh environment", 'pip install "tensorflow[and-cuda]"'),
+        Remedy("Check whether another process holds the GPU's memory", "nvidia-smi", safe=True),
     )

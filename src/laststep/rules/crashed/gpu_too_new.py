@@ -1,70 +1,70 @@
-"""TensorFlow's build has no code for this GPU: the card is newer."""
+"""The GPU is newer than TensorFlow's build."""
 
 from __future__ import annotations
 
-from laststep.analysis.capability import BUILD, REFUSED, Gap, dotted, gap_of
-from laststep.analysis.finding import Confidence, Remedy
-from laststep.analysis.messages import ECHOES, all_said, answer
-from laststep.analysis.progress import measured, no
+from laststep.analysis.capability import BUILD, REFUSED, CapabilityGap, capability_gap, dotted
+from laststep.analysis.finding import Confidence, Remedy, measured, no
+from laststep.analysis.messages import answer, find_messages
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
-BLACKWELL = (10, 12)  # the majors that NVIDIA's images know since 25.01
+BLACKWELL = (10, 12)  # major versions that NVIDIA's images support since 25.01
 
 
-@rule(outranks=(*ECHOES, "gpu-libraries-unusable", "cuda-kernel-failed"))
+@rule(tier=Tier.ROOT)
 def gpu_too_new(run: Run) -> Answer:
-    """The GPU is newer than TensorFlow's build: it holds no code for a card of this compute capability.
+    """The GPU is newer than TensorFlow's build, which has no code for its compute capability.
 
     What happened
-        A build holds machine code for some generations of cards, and PTX, which the driver compiles for later
-        ones. For this card there is no machine code, and the PTX could not be compiled for it either. The wheels
+        A build contains machine code for some generations of GPUs, and PTX, which the driver compiles for later
+        ones. For this GPU there is no machine code, and the PTX could not be compiled for it either. The wheels
         up to TensorFlow 2.21 end at compute capability 9.0; an RTX 50xx has 12.0.
 
     How laststep knows
-        The driver or the compiler refused the code (CUDA_ERROR_INVALID_PTX, CUDA_ERROR_NO_BINARY_FOR_GPU, "PTX
-        version … does not support target"), and the card's compute capability, which TensorFlow prints and NVML
+        The driver or the compiler rejected the code (CUDA_ERROR_INVALID_PTX, CUDA_ERROR_NO_BINARY_FOR_GPU, "PTX
+        version … does not support target"), and the GPU's compute capability, which TensorFlow prints and NVML
         reports, is above all that tf.sysconfig.get_build_info() lists.
 
     What to do
-        Take a build that lists the card: a newer release or tf-nightly if it does, or NVIDIA's own image
-        (nvcr.io/nvidia/tensorflow, from 25.01 on for RTX 50xx). Or train the same Keras 3 model on JAX or PyTorch,
-        whose releases have the code. pip install "tensorflow[and-cuda]" brings the same build again and does not help.
+        Use a build that lists the GPU: a newer release or tf-nightly if it does, or NVIDIA's own image
+        (nvcr.io/nvidia/tensorflow, from 25.01 on for RTX 50xx). Or train the same Keras 3 model on JAX or
+        PyTorch, whose releases have the code. pip install "tensorflow[and-cuda]" installs the same build again
+        and does not help.
 
     Not to be confused with
-        gpu-libraries-unusable (the build knows the card, or the card is older than all that it knows). The warning
-        that kernels "will be jit-compiled from PTX" alone: where that works, only the start is slow.
+        gpu-libraries-unusable (the build supports the GPU, or the GPU is older than all that it supports). The
+        warning that kernels "will be jit-compiled from PTX" alone: where that works, only the start is slow.
     """
-    messages = list(all_said(run, *REFUSED))
+    messages = list(find_messages(run, *REFUSED))
     if not messages:
-        return no("no GPU refused the code that TensorFlow has for it")
-    gap = gap_of(run)
+        return no("no GPU rejected TensorFlow's code")
+    gap = capability_gap(run)
     if gap is None or not (gap.is_too_new or gap.built):
-        return no("the card's compute capability, or what the build has code for, is not known")
+        return no("the GPU's compute capability, or what the build has code for, is not known")
     if not gap.is_too_new:
-        return measured(f"TensorFlow's build is not older than the card (compute capability {dotted(gap.card)})")
+        return measured(f"TensorFlow's build is not older than the GPU (compute capability {dotted(gap.gpu)})")
     first = messages[0]
     earlier = next((each.evidence for each in messages if each.event is None and each is not first), None)
     return answer(
         run,
         first,
         "",
-        cause=f"This TensorFlow has no code for the GPU: {gap.between}.",
+        cause=f"This build of TensorFlow has no code for the GPU: {gap.description}.",
         remedies=_remedies(gap),
         more=(*((earlier,) if earlier else ()), *gap.evidence),
-        confidence=Confidence.CERTAIN if gap.is_said else Confidence.LIKELY,
+        confidence=Confidence.CERTAIN if gap.is_printed else Confidence.LIKELY,
     )
 
 
-def _remedies(gap: Gap) -> tuple[Remedy, ...]:
-    name = f"{gap.card[0]}{gap.card[1]}"
-    image = "docker run --gpus all nvcr.io/nvidia/tensorflow:25.01-tf2-py3 …" if gap.card[0] in BLACKWELL else None
+def _remedies(gap: CapabilityGap) -> tuple[Remedy, ...]:
+    name = f"{gap.gpu[0]}{gap.gpu[1]}"
+    image = "docker run --gpus all nvcr.io/nvidia/tensorflow:25.01-tf2-py3 …" if gap.gpu[0] in BLACKWELL else None
     return (
         Remedy(
-            f"Take a build that has code for it: a newer one, whose list holds sm_{name} or compute_{name}",
+            f"Use a newer build that has code for it: its list contains sm_{name} or compute_{name}",
             BUILD,
             safe=True,
         ),
-        Remedy("Or an image that the card's vendor built for it", image),
+        Remedy("Or use NVIDIA's own image", image),
         Remedy("Or train the same Keras 3 model on another backend", "KERAS_BACKEND=jax python train.py"),
     )

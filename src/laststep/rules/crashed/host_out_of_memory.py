@@ -1,9 +1,8 @@
-"""Killed for using too much memory."""
+"""The kernel killed the process for memory."""
 
 from __future__ import annotations
 
-from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.memory import (
     MemoryKill,
     can_tell,
@@ -18,97 +17,93 @@ from laststep.analysis.memory import (
     was_killed,
     was_near_the_limit,
 )
-from laststep.analysis.messages import answer, compiled, said
-from laststep.analysis.progress import cannot, fit_place, measured, no, progress, quoted, saved, verdict
-from laststep.record.event import Event
+from laststep.analysis.messages import answer, compiled, find_message
+from laststep.analysis.progress import fit_place, progress, saved
+from laststep.analysis.signals import quoted, verdict
+from laststep.record.events.supervisor import Aftermath, ProcessEnd, Verdict
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_size
 
 BY_RAY = compiled(
     r"(?:ray\.exceptions\.)?OutOfMemoryError: Task was killed|Ray killed this worker|exceeds the memory usage threshold"
 )
-GROWS = 0.25  # of the limit, after training had begun: then it is growth, not the size of one step
+MIN_GROWTH_SHARE = 0.25  # of the limit, since training began: then it is growth, not the size of one step
 
 
-@rule(outranks=("killed-by-signal", "terminated", "unhandled-exception", "aborted"))
+@rule(follows=("leaked",))
 def host_out_of_memory(run: Run) -> Answer:
-    """The kernel (or the container's limit) killed the process because memory ran out.
+    """The kernel killed the process because the machine, or its control group, ran out of memory.
 
     What happened
-        The process, with its children, used more memory than the machine or its control group (a container,
-        a batch job, a systemd unit) may have. The kernel then kills with SIGKILL: no message, no traceback,
-        exit status 137.
+        The process and its children used more memory than the machine has or its control group (a container, a
+        batch job, a systemd unit) allows. The kernel then sends SIGKILL: no message, no traceback, exit status
+        137.
 
     How laststep knows
-        The kernel counts its kills, for each control group and for the machine: the counters are read before
-        the start and after the end. Its log, where it can be read, names the process that it killed. The
-        memory in use is sampled all the time. SIGKILL alone is no proof and is not taken for one.
+        The kernel counts its kills, for each control group and for the machine; the counters are read before
+        the start and after the end. Its log, where it can be read, names the process that it killed. Memory use
+        is sampled during the run. SIGKILL alone is not taken as proof.
 
     What to do
-        See what the curve does. A steady climb is something that keeps growing (a list of results, a model
-        rebuilt in a loop, a cache that is being filled): stop the growth. One big jump is one big thing: an
-        array loaded at once, a shuffle buffer, a batch. Use smaller pieces, or give the job more memory.
+        Look at the curve. A steady climb means that something keeps growing (a list of results, a model rebuilt
+        in a loop, a cache that fills): stop the growth. One jump is one large object: an array loaded at once,
+        a shuffle buffer, a batch. Make it smaller, or give the job more memory.
 
     Not to be confused with
-        killed-by-signal (somebody sent SIGKILL and memory had nothing to do with it), gpu-out-of-memory (an
-        error from the device's allocator, not a kill), host-allocation-failed (an error, not a kill).
+        killed-by-signal (somebody sent SIGKILL, and memory was not the reason), gpu-out-of-memory (an error
+        from the GPU's allocator, not a kill), host-allocation-failed (an error, not a kill).
     """
-    told = verdict(run, "memory")
-    ray = said(run, *BY_RAY)
-    if ray is not None and told is None:
-        cause = "Ray killed the worker because the machine's memory ran out."
-        return answer(
-            run, ray, "", cause, (Remedy("Run fewer tasks at once, or give each more memory: num_cpus, memory="),)
-        )
-    if told is not None:
-        return _by_verdict(run, told)
+    ruling = verdict(run, "memory")
+    if ruling is not None:
+        return _by_verdict(run, ruling)
+    ray = find_message(run, *BY_RAY)
+    if ray is not None:
+        cause = "Ray killed the worker because the machine ran out of memory."
+        fewer = Remedy("Run fewer tasks at once, or give each more memory: num_cpus, memory=")
+        return answer(run, ray, "", cause, (fewer,))
     if run.is_log:
-        return no("nothing in the log says that memory ran out")
+        return no("no line of the log says that memory ran out")
     kill = memory_kill(run)
     if kill is None and was_killed(run) and not can_tell(run):
         return cannot("neither the kernel's kill counters nor its log could be read here")
     if kill is None:
-        return measured(_all_clear(run)) if run.samples else no("nothing says that memory ran out")
+        return measured(_memory_was_enough(run)) if run.samples else no("nothing recorded says that memory ran out")
     if kill.sure:
         return _finding(run, kill, Confidence.CERTAIN)
     return _finding(run, kill, Confidence.LIKELY if was_near_the_limit(run) else Confidence.POSSIBLE)
 
 
-def _by_verdict(run: Run, told: Event) -> Finding:
-    """A batch system, a container engine or the kernel itself says so in the log."""
+def _by_verdict(run: Run, ruling: Verdict) -> Finding:
+    """A batch system, a container engine or the kernel reports it in the log."""
     return Finding(
-        cause=f"The process was killed because memory ran out: {told.get('by')} says so.",
+        cause=f"The process was killed because memory ran out, as {ruling.by} reports.",
         confidence=Confidence.CERTAIN,
-        evidence=(
-            quoted(told),
-            progress(run),
-        ),
+        evidence=(quoted(ruling), progress(run)),
         remedies=(
-            Remedy("Hold less in memory at once: load the data in pieces, smaller buffers, smaller batches"),
+            Remedy("Hold less in memory at once: read the data in chunks, use smaller buffers and batches"),
             Remedy(
-                "Or ask for more memory; recorded, the growth and its limit are shown", "laststep run python train.py"
+                "Or request more memory; record the run to see its growth and the limit", "laststep run python train.py"
             ),
         ),
     )
 
 
-def _all_clear(run: Run) -> str:
-    most = max(in_use(sample) for sample in run.samples)
-    limit = limit_of(run)
-    total = (run.samples[-1].get("host") or {}).get("total")
-    room = f" of the limit of {words.size(limit)}" if limit else f" of {words.size(total)}" if total else ""
-    counters = ", and the kernel's kill counters did not move" if run.has("aftermath") and was_killed(run) else ""
-    return f"memory in use was {words.size(most)} at most,{room.replace(' of', ' out of', 1)}{counters}"
+def _memory_was_enough(run: Run) -> str:
+    peak, limit, total = max(map(in_use, run.samples)), limit_of(run), run.samples[-1].host.total
+    out_of = f" of the limit of {format_size(limit)}" if limit else f" of {format_size(total)}" if total else ""
+    counters = ", and the kernel's kill counters did not change" if run.has(Aftermath) and was_killed(run) else ""
+    return f"memory in use peaked at {format_size(peak)}{out_of}{counters}"
 
 
 def _finding(run: Run, kill: MemoryKill, confidence: Confidence) -> Finding:
     limit = limit_of(run, kill.group)
-    what = f"its control group reached its limit of {words.size(limit)}" if limit else "the machine ran out of memory"
-    sure = confidence is Confidence.CERTAIN
+    why = f"its control group reached its limit of {format_size(limit)}" if limit else "the machine ran out of memory"
+    likely = "" if confidence is Confidence.CERTAIN else "Most likely "
     growth = growth_while_training(run)
-    grows = growth is not None and growth.last - growth.first > GROWS * (limit or growth.last)
+    grows = growth is not None and growth.last - growth.first > MIN_GROWTH_SHARE * (limit or growth.last)
     return Finding(
-        cause=f"{'T' if sure else 'Most likely t'}he kernel killed the process because {what}.",
+        cause=f"{likely}{'t' if likely else 'T'}he kernel killed the process because {why}.",
         confidence=confidence,
         evidence=(
             *_evidence(run, kill),
@@ -124,22 +119,22 @@ def _finding(run: Run, kill: MemoryKill, confidence: Confidence) -> Finding:
 
 def _evidence(run: Run, kill: MemoryKill) -> list[Evidence]:
     found = []
-    after = run.last("aftermath")
+    after = run.last(Aftermath)
     if kill.victim is not None:
-        found.append(Evidence(f"the kernel's log: “{str(kill.victim.get('line')).split(', UID')[0]}”", (kill.victim,)))
+        found.append(Evidence(f"the kernel's log: “{kill.victim.line.split(', UID')[0]}”", (kill.victim,)))
     if kill.group is not None and after is not None:
-        before, now = kill.group["kills_before"], kill.group["kills"]
-        found.append(Evidence(f"the kill counter of {kill.group['group']} went from {before} to {now}", (after,)))
+        before, now = kill.group_kills_before, kill.group.kills
+        found.append(Evidence(f"the kill counter of {kill.group.group} went from {before} to {now}", (after,)))
     if not kill.sure and kill.machine_kills and after is not None:
-        told = f"the kernel killed {kill.machine_kills} for memory on this machine during the run"
-        found.append(Evidence(told, (after,)))
-    if not run.has("end"):
-        found.append(Evidence("the record breaks off: the supervisor was killed in the same moment"))
+        kills = f"{kill.machine_kills} process{'' if kill.machine_kills == 1 else 'es'}"
+        found.append(Evidence(f"the kernel killed {kills} for memory on this machine during the run", (after,)))
+    if not run.has(ProcessEnd):
+        found.append(Evidence("the record ends early: the supervisor was killed at the same moment"))
     curve = tuple(in_use(sample) for sample in run.samples)
     if curve:
-        told = f"memory in use: {words.size(curve[0])} at the start, {words.size(curve[-1])} in the last sample"
-        found.append(Evidence(told, curve=curve))
+        both = f"memory in use: {format_size(curve[0])} at the start, {format_size(curve[-1])} in the last sample"
+        found.append(Evidence(both, curve=curve))
     others = others_with_memory(run) if limit_of(run, kill.group) is None else ""
     if others:
-        found.append(Evidence(f"others on this machine after the end: {others}", (after,) if after else ()))
-    return found or [Evidence("the process ended by SIGKILL and memory was close to its limit")]
+        found.append(Evidence(f"other processes on this machine after the end: {others}", (after,) if after else ()))
+    return found or [Evidence("the process was killed, and memory was close to its limit")]

@@ -6,7 +6,8 @@ import dataclasses
 
 from laststep.analysis.fatal import died_of
 from laststep.analysis.finding import Evidence, Finding, Remedy
-from laststep.analysis.messages import answer, compiled, said
+from laststep.analysis.messages import answer, compiled, find_message
+from laststep.record.events.supervisor import Limits
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 from laststep.supervisor.host import FEATURES
@@ -18,34 +19,34 @@ _COMPILED_FOR = compiled(
 )
 
 
-@rule(outranks=("killed-by-signal", "aborted"))
+@rule()
 def illegal_instruction(run: Run) -> Answer:
-    """The processor met an instruction that it does not have (SIGILL).
+    """The program used an instruction that this processor does not support (SIGILL).
 
     What happened
-        A library was built for a newer processor than this one: TensorFlow's wheels need AVX, some need more.
-        It also happens in virtual machines that hide what their host can do.
+        A library was built for a newer processor: TensorFlow's wheels need AVX, some need more. It also happens
+        in virtual machines that hide features of their host's processor.
 
     How laststep knows
-        The operating system reports SIGILL. Python's stack then says whether it was the import of a library or
-        a computation.
+        The operating system reports SIGILL. Python's stack shows whether it was the import of a library or a
+        computation.
 
     What to do
         Compare the processor (`grep flags /proc/cpuinfo`, look for avx, avx2, avx512f) with what the package
-        was built for. Use a build for this machine, or let the virtual machine pass the host's processor
-        through.
+        was built for. Use a build for this machine, or pass the host's processor through to the virtual
+        machine.
 
     Not to be confused with
         segmentation-fault and aborted, which do not depend on the processor's model.
     """
-    told = said(run, *_COMPILED_FOR)
-    if told is not None and (run.signal in ("SIGILL", "SIGABRT") or told.event is not None):
-        lacks = told.get("needs") or told.get("lacks")
+    message = find_message(run, *_COMPILED_FOR)
+    if message is not None and (run.signal in ("SIGILL", "SIGABRT") or message.event is not None):
+        needs = message.get("needs") or message.get("lacks")
         return answer(
             run,
-            told,
+            message,
             "",
-            cause=f"TensorFlow was built to use {lacks} instructions, which this processor does not have.",
+            cause=f"TensorFlow was built to use {needs} instructions, which this processor does not support.",
             remedies=(
                 Remedy("Use a build for this processor: another wheel, conda-forge, or one of your own"),
                 Remedy("In a virtual machine or an emulator, pass the host's processor through", "qemu … -cpu host"),
@@ -55,20 +56,20 @@ def illegal_instruction(run: Run) -> Answer:
         run,
         4,
         "SIGILL",
-        "The processor met an instruction that it does not have",
-        (Remedy("See what this processor can do", "grep -m1 flags /proc/cpuinfo"),),
+        "The program used an instruction that this processor does not support",
+        (Remedy("Check what this processor supports", "grep -m1 flags /proc/cpuinfo"),),
     )
-    more = _lacks(run)
+    more = _features(run)
     if isinstance(found, Finding) and more is not None:
         return dataclasses.replace(found, evidence=(*found.evidence, more))
     return found
 
 
-def _lacks(run: Run) -> Evidence | None:
-    limits = next((event for event in run.all("limits") if event.get("processor")), None)
-    if limits is None:
-        return None
-    processor = limits.get("processor")
-    lacking = [name for name in FEATURES if name not in processor["has"]]
-    told = f"lacks {', '.join(lacking)}" if lacking else f"has {', '.join(processor['has'])}: look for what is newer"
-    return Evidence(f"this processor ({processor['model']}) {told}", (limits,))
+def _features(run: Run) -> Evidence | None:
+    for limits in run.all(Limits):
+        if limits.processor is not None:
+            model, has = limits.processor.model, limits.processor.has
+            lacking = [name for name in FEATURES if name not in has]
+            features = f"lacks {', '.join(lacking)}" if lacking else f"has {', '.join(has)}"
+            return Evidence(f"this processor ({model}) {features}", (limits,))
+    return None

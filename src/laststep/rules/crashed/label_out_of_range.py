@@ -1,19 +1,19 @@
-"""A label has no class."""
+"""A label or an index is out of range."""
 
 from __future__ import annotations
 
 import re
 
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.learning.labels import out_of_range
-from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
+from laststep.analysis.messages import Message, answer, compiled, find_message
 from laststep.analysis.progress import fit_place, progress, target_place
-from laststep.analysis.shapes import what_fit_was_given
+from laststep.analysis.shapes import fit_arguments
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
+from laststep.text import format_value
 
-SAID = compiled(
+MESSAGES = compiled(
     r"Received a label value of (?P<value>-?\d+) which is outside the valid range of \[(?P<low>-?\d+), "
     r"?(?P<high>-?\d+)\)\.(?:\s+Label values: (?P<labels>[-\d ]+))?",
     r"indices\[(?P<at>[\d,]+)\] = (?P<value>-?\d+) is not in \[(?P<low>-?\d+), ?(?P<high>-?\d+)\)",
@@ -24,81 +24,81 @@ SAID = compiled(
 )
 
 
-@rule(outranks=(*ECHOES, "shape-mismatch", "bad-labels-for-loss", "cuda-kernel-failed", "nan-loss"))
+@rule(tier=Tier.ROOT)
 def label_out_of_range(run: Run) -> Answer:
-    """A label, or an index into a table, lies outside of what the model has.
+    """A label, or an index into a table, is outside the range that the model has.
 
     What happened
-        With C output units the labels must be 0 … C-1. Labels that count from 1, a class that was added later, -1
-        or 255 as "ignore", or an Embedding whose input_dim is the largest index instead of one more, break it.
-        On the CPU it is an error; on a GPU or with jit_compile the loss becomes NaN without a word.
+        With C output units the labels must be 0 … C-1. Labels that start at 1, a class that was added later, -1
+        or 255 as "ignore", or an Embedding whose input_dim is the largest index instead of one more, violate
+        that. On the CPU it is an error; on a GPU or with jit_compile the loss silently becomes NaN.
 
     How laststep knows
-        The op's own message: the value, and the range that is allowed. Where there is none, from the labels of the
-        steps that were looked at, the number of units, and a loss that is NaN.
+        The op's own message: the value, and the allowed range. Without a message: from the labels of the steps
+        that were sampled, the number of units, and a loss that is NaN.
 
     What to do
-        Count the classes from the labels, and shift labels that begin at 1: y - 1. For an Embedding:
+        Derive the number of classes from the labels, and shift labels that start at 1: y - 1. For an Embedding:
         input_dim = largest index + 1.
 
     Not to be confused with
-        bad-labels-for-loss (numbers against one-hot rows), shape-mismatch.
+        bad-labels-for-loss (class indices for one-hot rows), shape-mismatch.
     """
-    message = said(run, *SAID)
+    message = find_message(run, *MESSAGES)
     if message is None:
-        return _in_silence(run)
+        return _without_message(run)
     value, high = message.get("value"), message.get("high")
     table = bool(message.get("at")) or "mbedding" in message.quote or "mbedding" in message.op
-    what = "index" if table else "label"
-    room = f", and {'the table has rows' if table else 'the model has classes'} 0 to {int(high) - 1}" if high else ""
+    what, has = ("index", "the table has rows") if table else ("label", "the model has classes")
+    bounds = f": {has} 0 to {int(high) - 1}" if high else ""
     return answer(
         run,
         message,
         "",
-        cause=f"There is {'an' if table else 'a'} {what} {value}{room}." if value else "A label is out of range.",
+        cause=f"The {what} {value} is out of range{bounds}." if value else "A label is out of range.",
         remedies=_remedies(run, message, table),
-        more=(*_seen(message), *what_fit_was_given(run)),
+        more=(*_seen(message), *fit_arguments(run)),
     )
 
 
-def _in_silence(run: Run) -> Answer:
-    """With XLA or on a GPU: no error, and a loss that is no number."""
+def _without_message(run: Run) -> Answer:
+    """With XLA or on a GPU: no error, and a loss that is NaN."""
     found = out_of_range(run)
     if found is None:
         return answer(run, None, "no label was out of range")
     output, value = found
-    low, high = (words.value(int(output.y[name])) for name in ("low", "high"))
-    shift = Remedy("The labels seem to count from 1: let them count from 0", "y = y - 1", fit_place(run))
-    room = Remedy("Give the last layer a unit for each class, or mend the labels", f"Dense({int(value) + 1}, …)")
+    low, high = (format_value(int(end or 0)) for end in (output.y.low, output.y.high))
+    shift = Remedy("The labels seem to start at 1: shift them to start at 0", "y = y - 1", fit_place(run))
+    units = Remedy("Give the last layer one unit per class, or fix the labels", f"Dense({int(value) + 1}, …)")
     return Finding(
-        cause=f"There is a label {int(value)}, and the model has classes 0 to {(output.units or 1) - 1}.",
+        cause=f"The label {int(value)} is out of range: the model has classes 0 to {(output.units or 1) - 1}.",
         confidence=Confidence.CERTAIN,
-        evidence=(Evidence(f"labels go from {low} to {high}; the loss is not a number", output.events), progress(run)),
-        remedies=(shift if low == "1" and value == output.units else room,),
+        evidence=(Evidence(f"labels range from {low} to {high}; the loss is NaN", output.events), progress(run)),
+        remedies=(shift if low == "1" and value == output.units else units,),
         where=target_place(run) or output.site.where,
     )
 
 
-def _seen(message: Said) -> tuple[Evidence, ...]:
+def _seen(message: Message) -> tuple[Evidence, ...]:
     values = [int(value) for value in re.findall(r"-?\d+", message.get("labels"))]
-    return (Evidence(f"the labels of that batch go from {min(values)} to {max(values)}"),) if values else ()
+    return (Evidence(f"the labels of that batch range from {min(values)} to {max(values)}"),) if values else ()
 
 
-def _remedies(run: Run, message: Said, table: bool) -> tuple[Remedy, ...]:
+def _remedies(run: Run, message: Message, table: bool) -> tuple[Remedy, ...]:
     value, high = message.get("value"), message.get("high")
     if not value or not high:
-        return (Remedy("Compare the labels' largest value with the number of classes", "print(y.min(), y.max())"),)
+        return (Remedy("Compare the largest label with the number of classes", "print(y.min(), y.max())"),)
     if table and int(value) < 0:
-        return (Remedy("An index must not be negative: look where it is made", "tf.debugging.assert_non_negative(x)"),)
+        return (Remedy("An index must not be negative: check where it is made", "tf.debugging.assert_non_negative(x)"),)
     if table and "mbedding" not in message.op + message.quote:
-        return (Remedy("Let the indices stay below the size of what they point into, or make that larger"),)
+        return (Remedy("Keep the indices below the size of the table, or enlarge the table"),)
     if table:
         change = f"Embedding(input_dim={max(int(value), 0) + 1}, …)  # the largest index of all your data, plus 1"
-        return (Remedy("Give the table a row for each index", change),)
+        return (Remedy("Give the table one row per index", change),)
     values = [int(each) for each in re.findall(r"-?\d+", message.get("labels"))]
     if int(value) == int(high) and 0 not in values:
-        return (Remedy("The labels seem to count from 1: let them count from 0", "y = y - 1", fit_place(run)),)
+        return (Remedy("The labels seem to start at 1: shift them to start at 0", "y = y - 1", fit_place(run)),)
     if int(value) < 0:
-        return (Remedy("Negative labels mark something to leave out: drop those samples, or give them weight 0"),)
-    change = f"Dense({int(value) + 1}, …)  # one unit for each class: the largest label of all your data, plus 1"
-    return (Remedy("Give the last layer a unit for each class, or mend the labels", change),)
+        return (Remedy('Negative labels often mean "ignore": drop those samples, or give them weight 0'),)
+    change = f"Dense({int(value) + 1}, …)  # the largest label of all your data, plus 1"
+    return (Remedy("Give the last layer one unit per class, or fix the labels", change),)

@@ -1,19 +1,20 @@
-"""Versions that do not go together."""
+"""Incompatible versions."""
 
 from __future__ import annotations
 
 import re
 
 from laststep.analysis.finding import Confidence, Evidence, Remedy
-from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
+from laststep.analysis.messages import Message, answer, compiled, find_message
+from laststep.record.events.process import Versions
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 _LIBRARIES = (
     r"(?:tensorflow|tf_keras|keras|numpy|google\.protobuf|jax|jaxlib|h5py|ml_dtypes|tensorflow_\w+|pandas|"
     r"sklearn|scipy|PIL)"
 )
-SURE = compiled(
+CERTAIN = compiled(
     r"incompatible Protobuf Gencode/Runtime|Descriptors (?:cannot(?: not)?|should not) be created directly|"
     r"'?MessageFactory'? object has no attribute|"
     r"cannot import name '?_?builder'? from 'google\.protobuf",
@@ -31,8 +32,8 @@ SURE = compiled(
     r"(?:built|compiled) (?:for|against|with) (?:a )?(?:different|another|newer) (?:version|Python)|incompatible "
     r"architecture|mach-o file, but is an incompatible",
 )
-# What is mostly written for another version, or comes from a file of one; it may also be a slip of the pen.
-MAYBE = compiled(
+# Most often code for another version, or a file of one; it may also be a typo.
+LIKELY = compiled(
     r"(?:Argument\(s\) not recognized|[Uu]nrecognized (?:keyword )?arguments?(?: passed to \w+)?): "
     r"?(?P<argument>[^\n]+)",
     r"Could not deserialize '|Error when deserializing class|Could not interpret optimizer identifier: <",
@@ -40,8 +41,8 @@ MAYBE = compiled(
     r"Only instances of `?keras\.Layer`? can be added|'str' object has no attribute 'decode'",
     r"A KerasTensor (?:is symbolic|cannot be used as input to a TensorFlow function)|'KerasTensor' object has no attr",
 )
-# A name that this version does not have (any more): most likely written for another one.
-GONE = compiled(
+# A name that this version does not have (any more): most likely code for another version.
+REMOVED = compiled(
     rf"module '(?P<module>{_LIBRARIES}[\w.]*)' has no attribute '(?P<name>\w+)'",
     rf"cannot import name '?(?P<name>\w+)'? from '?(?P<module>{_LIBRARIES}[\w.]*)",
     rf"No module named '?(?P<module>{_LIBRARIES}\.[\w.]+)'?",
@@ -50,7 +51,7 @@ GONE = compiled(
     r"`(?P<name>np\.\w+)` was (?:removed|a deprecated alias)",
     r"(?P<name>\w+) is (?:no longer supported|not supported in Keras 3|deprecated[^\n]*has been removed)",
 )
-KNOWN = {
+REPLACEMENTS = {
     "contrib": "it was part of TensorFlow 1 only",
     "Session": "it is TensorFlow 1: tf.compat.v1.Session",
     "placeholder": "it is TensorFlow 1: tf.compat.v1.placeholder",
@@ -61,72 +62,76 @@ KNOWN = {
 }
 
 
-@rule(outranks=(*ECHOES, "missing-file", "corrupt-record"))
+@rule(tier=Tier.ROOT)
 def library_incompatible(run: Run) -> Answer:
-    """Packages, or the program and a package, do not go together in these versions.
+    """Two packages, or the program and a package, have incompatible versions.
 
     What happened
         A package was built for another version of a library (NumPy, protobuf, the C library), the program was
-        written for another version of TensorFlow or Keras (Keras 2 and 3 differ in many names), or a saved model
-        comes from one.
+        written for another version of TensorFlow or Keras (Keras 2 and 3 differ in many names), or a saved
+        model comes from one.
 
     How laststep knows
-        The library's own words about versions; or a name or an argument that this version of a known library
-        does not have, which is said as LIKELY only: it might be a slip of the pen.
+        The library's own message about versions; or a name or argument that this version of a known library
+        does not have, which is reported as LIKELY only: it might be a typo.
 
     What to do
-        `pip check`, then a fresh environment with versions that belong together. For programs of the Keras 2
-        time: pip install tf_keras and TF_USE_LEGACY_KERAS=1, or change the one name that is shown.
+        Run `pip check`, then make a fresh environment with compatible versions. For programs written for Keras
+        2: pip install tf_keras and TF_USE_LEGACY_KERAS=1, or change the one name that is shown.
 
     Not to be confused with
         gpu-libraries-unusable (CUDA and its libraries), unhandled-exception (a package that is not installed).
     """
-    sure = said(run, *SURE)
-    gone = said(run, *GONE, console=False)
-    message = sure or gone or said(run, *MAYBE, console=False)
+    certain = find_message(run, *CERTAIN)
+    removed = find_message(run, *REMOVED, console=False)
+    message = certain or removed or find_message(run, *LIKELY, console=False)
     return answer(
         run,
         message,
-        "no library complained of another's version",
-        cause=_cause(sure, gone),
+        "no library reported an incompatible version",
+        cause=_cause(certain, removed, message),
         remedies=_remedies(message),
         more=_versions(run),
-        confidence=Confidence.CERTAIN if sure else Confidence.LIKELY,
+        confidence=Confidence.CERTAIN if certain else Confidence.LIKELY,
     )
 
 
-def _cause(sure: Said | None, gone: Said | None) -> str:
-    if sure is not None and sure.get("wanted"):
-        return f"A library was built for {sure['library']} {sure['wanted']}, which this system does not have."
-    if sure is not None:
-        return "Libraries, or a saved model and a library, do not go together in these versions."
-    if gone is None:
-        return "Most likely the program, or a saved model, was written for another version of this library."
-    name, module, argument = gone.get("name"), gone.get("module"), gone.get("argument")
-    what = f"the argument {argument!r} of {module}" if argument else ".".join(filter(None, (module, name)))
-    known = KNOWN.get(argument or name)
-    return f"This version of the library has no {what}" + (f": {known}." if known else ".")
+def _cause(certain: Message | None, removed: Message | None, message: Message | None) -> str:
+    if certain is not None and certain.get("wanted"):
+        return f"A library was built for {certain['library']} {certain['wanted']}, which this system does not have."
+    if certain is not None:
+        return "Two libraries, or a saved model and a library, have incompatible versions."
+    if removed is None:
+        arguments = message.get("argument") if message is not None else ""
+        known = next((name for name in REPLACEMENTS if f"'{name}'" in arguments), None)
+        if known is not None:
+            return f"This version of the library has no argument {known!r}: {REPLACEMENTS[known]}."
+        return "Most likely the program, or a saved model, was made for another version of this library."
+    name, module, argument = removed.get("name"), removed.get("module"), removed.get("argument")
+    what = f"argument {argument!r} of {module}" if argument else ".".join(filter(None, (module, name)))
+    replacement = REPLACEMENTS.get(argument or name)
+    return f"This version of the library has no {what}" + (f": {replacement}." if replacement else ".")
 
 
 def _versions(run: Run) -> tuple[Evidence, ...]:
-    event = run.last("versions")
+    event = run.last(Versions)
     if event is None:
         return ()
-    told = ", ".join(f"{name} {version}" for name, version in event.raw.items() if re.match(r"[\d.]+", str(version)))
-    return (Evidence(f"in use: {told}"[:300], (event,)),) if told else ()
+    known = ", ".join(f"{name} {version}" for name, version in event.known.items() if re.match(r"[\d.]+", version))
+    return (Evidence(f"in use: {known}"[:300], (event,)),) if known else ()
 
 
-def _remedies(message: Said | None) -> tuple[Remedy, ...]:
+def _remedies(message: Message | None) -> tuple[Remedy, ...]:
     text = message.found.string if message else ""
     if "Descriptors cannot" in text:
-        return (Remedy("Take a protobuf that fits", 'pip install "protobuf<=3.20.3"  # or a newer TensorFlow'),)
+        return (Remedy("Install a compatible protobuf", 'pip install "protobuf<=3.20.3"  # or a newer TensorFlow'),)
     if "NumPy 1.x" in text or ("numpy" in text and "size changed" in text):
-        return (Remedy("Take a NumPy that fits, or a newer build of the package", 'pip install "numpy<2"'),)
+        return (Remedy("Install a compatible NumPy, or a newer build of the package", 'pip install "numpy<2"'),)
     if "eras" in text:
         return (
             Remedy(
-                "For a program or a model of the Keras 2 time, use it", "pip install tf_keras; TF_USE_LEGACY_KERAS=1"
+                "For a program or a model made for Keras 2, use Keras 2", "pip install tf_keras; TF_USE_LEGACY_KERAS=1"
             ),
-            Remedy("See what else does not fit", "pip check", safe=True),
+            Remedy("Check for other incompatible packages", "pip check", safe=True),
         )
-    return (Remedy("See what does not fit, and make a fresh environment", "pip check", safe=True),)
+    return (Remedy("Check which packages are incompatible, and make a fresh environment", "pip check", safe=True),)

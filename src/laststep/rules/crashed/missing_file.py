@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Remedy
-from laststep.analysis.messages import ECHOES, Said, answer, compiled, said
-from laststep.analysis.progress import measured
+from laststep.analysis.finding import Confidence, Evidence, Remedy, measured
+from laststep.analysis.messages import Message, answer, compiled, find_message
+from laststep.record.events.supervisor import Launch
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
-SAID = compiled(
+MESSAGES = compiled(
     r"FileNotFoundError: [^\n]*?['\"](?P<file>[^'\"\n]+)['\"]",
     r"FileNotFoundError: [^\n]*",
     r"(?:NotFoundError|NOT_FOUND|Not found)[^\n]*?:? (?P<file>[^\s;:'\"]+); No such file or directory",
+    r"^(?P<file>[^\s;:'\"]+); No such file or directory",  # below TensorFlow's "Graph execution error:"
     r"NewRandomAccessFile failed to Create/Open: (?P<file>.+?) : ",
     r"HTTP response code 404[^\n]*when reading (?P<file>\S+)",
     r"(?:NotFoundError|NOT_FOUND)[^\n]*No such file or directory[^\n]*",
@@ -27,58 +28,59 @@ SAID = compiled(
     r"directory)[^\n]*?(?P<file>[\w./\\*~-]+)?",
     r"(?P<file>[\w./\\~-]+): No such file or directory$",
 )
-_A_LIBRARY = compiled(r"\.so[.\d]*['\"]?: cannot open shared object|\.dll")
+_LIBRARY = compiled(r"\.so[.\d]*['\"]?: cannot open shared object|\.dll")
 
 
-@rule(outranks=(*ECHOES, "dataset-empty"))
+@rule()
 def missing_file(run: Run) -> Answer:
     """A file or folder is not where the program looks for it.
 
     What happened
         The program, or TensorFlow on its behalf, opened a path that does not exist: another working folder, a
-        path of another machine, a volume that is not mounted in the container, a file that is made by a step that
-        did not run, or a checkpoint prefix taken for a file.
+        path of another machine, a volume that is not mounted in the container, a file made by a step that did
+        not run, or a checkpoint prefix used as a file name.
 
     How laststep knows
-        The operating system's error (ENOENT), with the path in it.
+        The operating system's error (ENOENT), which contains the path.
 
     What to do
-        Look at the path as it is printed: a relative one counts from the folder in which the program was started.
-        With tf.data a missing file shows itself only when its turn comes, perhaps hours into the training: check
-        that all exist before it begins.
+        Check the path as printed: a relative path starts at the folder in which the program was started. With
+        tf.data a missing file is noticed only when it is read, perhaps hours into training: check that all
+        files exist before it begins.
 
     Not to be confused with
-        permission-denied (it is there and may not be read), dataset-empty (a pattern that matches nothing and
-        raises no error), data-source-unreachable (a remote one).
+        permission-denied (it exists and may not be read), dataset-empty (a pattern that matches nothing and
+        raises no error), data-source-unreachable (a remote source).
     """
-    message = said(run, *SAID)
-    if message is not None and _A_LIBRARY[0].search(message.found.string):
+    message = find_message(run, *MESSAGES)
+    if message is not None and _LIBRARY[0].search(message.found.string):
         message = None  # a library that cannot be loaded has a rule of its own
-    if message is not None and message.event is not None and message.event.get("file_exists"):
-        return measured("the file that Keras did not find was there")
+    if message is not None and message.event is not None and message.event.file_exists:
+        return measured("the file that Keras did not find exists")
     file = (message.get("file") or message.get("made")) if message else ""
-    unsure = run.is_log and message is not None and ".keras` zip file" in message.found.string
+    is_ambiguous = run.is_log and message is not None and ".keras` zip file" in message.found.string
+    or_truncated = ", or is truncated (Keras reports both alike)" if is_ambiguous else ""
     return answer(
         run,
         message,
         "no file was missing",
-        cause=f"{file or 'A file'} does not exist{', or is cut off (Keras says the same of both)' if unsure else ''}.",
+        cause=f"{file or 'A file'} does not exist{or_truncated}.",
         remedies=_remedies(message, file),
         more=_relative(run, file),
-        confidence=Confidence.LIKELY if unsure else Confidence.CERTAIN,
+        confidence=Confidence.LIKELY if is_ambiguous else Confidence.CERTAIN,
     )
 
 
 def _relative(run: Run, file: str) -> tuple[Evidence, ...]:
-    began = run.first("run")
+    began = run.first(Launch)
     if not file or file.startswith(("/", "~", "gs:", "s3:", "hdfs:")) or began is None or not run.cwd:
         return ()
     return (Evidence(f"the path is relative, and the program was started in {run.cwd}", (began,)),)
 
 
-def _remedies(message: Said | None, file: str) -> tuple[Remedy, ...]:
+def _remedies(message: Message | None, file: str) -> tuple[Remedy, ...]:
     if message is not None and "matching files" in message.found.string:
-        told = "Give the checkpoint's prefix, not one of its files, and the folder it is in"
-        return (Remedy(told, "tf.train.latest_checkpoint(folder)"),)
+        prefix = "Pass the checkpoint's prefix with its folder, not one of its files"
+        return (Remedy(prefix, "tf.train.latest_checkpoint(folder)"),)
     check = f"assert os.path.exists({file!r})" if file else "assert all(map(os.path.exists, files))"
-    return (Remedy("Mend the path; let the program check it before training begins", check),)
+    return (Remedy("Fix the path, and check it before training begins", check),)

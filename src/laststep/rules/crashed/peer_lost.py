@@ -1,16 +1,16 @@
-"""Another process of the training went away."""
+"""Another process of the training was lost."""
 
 from __future__ import annotations
 
 import re
 
 from laststep.analysis.finding import Confidence, Evidence, Remedy
-from laststep.analysis.messages import ECHOES, Said, all_said, answer, compiled, said
+from laststep.analysis.messages import Message, answer, compiled, find_message, find_messages
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 _TASK = r"/job:(?P<job>\w+)/(?:replica:\d+/)?task:(?P<task>\d+)"
-SAID = compiled(
+MESSAGES = compiled(
     rf"{_TASK}[^\n]*(?:heartbeat timeout|is (?:dead|unhealthy|lost|unavailable)|has (?:crashed|failed|died)|"
     rf"recorded as (?:error|disconnected)|restarted|preempted)",
     r"(?i)heartbeat(?:s)? (?:timed? ?out|timeout|failure|missed)|(?:tasks|task) (?:have|has) (?:crashed|failed|died)",
@@ -37,33 +37,33 @@ SAID = compiled(
     r"A previous (?:collective|barrier)[^\n]*|coordination (?:service|agent)[^\n]*(?:error|unavailable|stopped|failed)",
     r"ActorDiedError|ActorUnavailableError|RayActorError|WorkerCrashedError|NodeDiedError",
 )
-# An elastic job's agent, and a session that was built anew from a checkpoint without an error of its own.
+# An elastic job's agent, and a session that was rebuilt from a checkpoint without an error of its own.
 _AGENT = compiled(r"resource\.py:\d+:report_resource|dlrover|elastic_agent|torchelastic|ElasticDL")
 _REBUILT = compiled(r"Restoring parameters from (?P<checkpoint>\S+)")
 
 
-@rule(outranks=(*ECHOES, "data-source-unreachable", "terminated", "unsupported-strategy"))
+@rule(tier=Tier.ROOT)
 def peer_lost(run: Run) -> Answer:
-    """Another process of the same training died, froze or was taken away, and this one broke for it.
+    """Another process of the same training died, hung or was removed, and this one failed because of it.
 
     What happened
-        In a training with several processes each waits for the others. When one goes, the rest fail with network
-        errors: connection reset, socket closed, a heartbeat that is missing. The error in this log is the echo,
-        the cause is in the other one's.
+        In a training with several processes each waits for the others. When one is gone, the rest fail with
+        network errors: connection reset, socket closed, a missed heartbeat. The error in this log is only the
+        consequence; the cause is in the other process's log.
 
     How laststep knows
-        The runtime's own words about the peer; where it names the task or the address, so does the answer. Whether
-        the other one died or only froze cannot be told from here: both give the same text.
+        The runtime's own message about the peer; where it names the task or the address, so does the answer.
+        Whether the peer died or only hung cannot be seen from here: both give the same message.
 
     What to do
-        Read the log of the process that is named, from the moment before this error. It was often killed for
-        memory or by a time limit. Run each rank under laststep, then each has its own answer.
+        Read the log of the process that is named, just before this error. It was often killed for memory or by
+        a time limit. Run each rank under laststep, then each gets its own answer.
 
     Not to be confused with
         data-source-unreachable (a server that is not part of the training), waiting-for-rank (all are alive and
-        one does not come).
+        one does not arrive).
     """
-    found = list(all_said(run, *SAID))
+    found = list(find_messages(run, *MESSAGES))
     if not found:
         return _rebuilt(run)
     best = max(found, key=lambda each: (bool(each.get("task")), bool(each.get("address") or each.get("rank"))))
@@ -72,16 +72,16 @@ def peer_lost(run: Run) -> Answer:
         run,
         best,
         "",
-        cause=f"{who or 'Another process of this training'} went away; the error here is only the echo of it.",
+        cause=f"Another process of this training{f' ({who})' if who else ''} was lost; this error is its consequence.",
         remedies=(
-            Remedy(f"Read the log of {who or 'the other processes'} at that moment: the cause is there"),
-            Remedy("Let each process be recorded", "laststep run python train.py  # in each of them", safe=True),
+            Remedy(f"Read the log of {who or 'the other processes'} just before this error: the cause is there"),
+            Remedy("Record each process", "laststep run python train.py  # in each of them", safe=True),
         ),
         confidence=Confidence.CERTAIN if best.get("task") else Confidence.LIKELY,
     )
 
 
-def _who(message: Said) -> str:
+def _who(message: Message) -> str:
     if message.get("task"):
         return f"{message['job']} {message['task']}"
     text = message.found.string
@@ -94,16 +94,16 @@ def _who(message: Said) -> str:
 
 
 def _rebuilt(run: Run) -> Answer:
-    """An elastic job's session restored in mid-run: the agent does that when a process left, and says no more."""
-    agent, rebuilt = said(run, *_AGENT), said(run, *_REBUILT)
+    """An elastic job's session restored during the run: its agent does that, silently, when a process is gone."""
+    agent, rebuilt = find_message(run, *_AGENT), find_message(run, *_REBUILT)
     if agent is None or rebuilt is None or run.uncaught is not None:
-        return answer(run, None, "no other process was said to be gone")
+        return answer(run, None, "no message says that another process is gone")
     return answer(
         run,
         rebuilt,
         "",
-        cause="An elastic job built its session anew from a checkpoint, as it does when another process left.",
-        remedies=(Remedy("Ask the job's master which process it was: the log of this one does not say"),),
-        more=(Evidence(f"the lines come from an elastic job's agent: {agent.evidence.says}"),),
+        cause="An elastic job rebuilt its session from a checkpoint, as it does when another process is lost.",
+        remedies=(Remedy("Read the log of the job's master: this log does not say which process it was"),),
+        more=(Evidence(f"the log comes from an elastic job's agent: {agent.evidence.says}"),),
         confidence=Confidence.POSSIBLE,
     )

@@ -1,61 +1,60 @@
-"""Shapes that do not fit."""
+"""Two shapes do not match."""
 
 from __future__ import annotations
 
 import re
 
-from laststep.analysis.messages import ECHOES_OF_OPS, Said, answer, failures, said
-from laststep.analysis.misfits import GENERAL, MISFITS, Told, of_labels
-from laststep.analysis.progress import no
-from laststep.analysis.shapes import labels, what_fit_was_given
+from laststep.analysis.finding import no
+from laststep.analysis.messages import Message, answer, failures, find_message
+from laststep.analysis.shape_errors import OTHER_SHAPE_ERRORS, SHAPE_ERRORS, ShapeError, describe_labels
+from laststep.analysis.shapes import fit_arguments, label_mismatch
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
 _ANYTHING = re.compile(r".*")
 
 
-@rule(outranks=ECHOES_OF_OPS)
+@rule()
 def shape_mismatch(run: Run) -> Answer:
-    """Two shapes that must fit do not: the data and a layer, two tensors, or the labels and the output.
+    """Two shapes do not match: the data and a layer, two tensors, or the labels and the output.
 
     What happened
-        A layer, an operation or the loss got a tensor of another shape than it can take. The place where it breaks
-        is often not the place where it went wrong: a missing Flatten surfaces in the loss, channels-first images
-        as a negative output size, a fixed batch size in the last, smaller batch.
+        A layer, an operation or the loss got a tensor of a shape that it does not accept. The mistake is often
+        made elsewhere: a missing Flatten surfaces in the loss, channels-first images as a negative output size,
+        a fixed batch size in the last, smaller batch.
 
     How laststep knows
-        Both shapes are in the message of Keras or TensorFlow; how they differ says what kind of slip it was. The
-        line is your own, the deepest that the error passed.
+        The message of Keras or TensorFlow contains both shapes; how they differ shows what kind of mistake it
+        was. The line is the innermost one of your own code.
 
     What to do
-        Compare the two shapes that are shown, and change the side that is wrong: model.summary() prints what each
-        layer gives, print(next(iter(dataset))) what the data is.
+        Compare the two shapes that are shown, and change the side that is wrong: model.summary() prints the
+        output of each layer, print(next(iter(dataset))) the data.
 
     Not to be confused with
-        bad-labels-for-loss (one-hot against numbers), dtype-mismatch, label-out-of-range.
+        bad-labels-for-loss (class indices for one-hot rows), dtype-mismatch, label-out-of-range.
     """
-    against = labels(run)
-    if against is not None:
-        if against.are_numbers_for_one_hot or against.are_one_hot_for_numbers:
-            return no("the shapes differ because the labels are of another kind than the loss wants")
-        told = of_labels(against)
-        return answer(run, against.message, "", told.cause, told.remedies, what_fit_was_given(run))
-    for pattern, read in MISFITS:
-        message = said(run, pattern)
+    labels = label_mismatch(run)
+    if labels is not None:
+        if labels.is_index_for_one_hot or labels.is_one_hot_for_index:
+            return no("the shapes differ because the labels are not in the format that the loss expects")
+        return _answer(run, labels.message, describe_labels(labels))
+    for pattern, describe in SHAPE_ERRORS:
+        message = find_message(run, pattern)
         if message is not None:
-            told = read(message)
-            return answer(run, message, "", told.cause, told.remedies, what_fit_was_given(run))
-    message = said(run, *GENERAL, console=False) or _checked_by_keras(run)
-    general = Told("Two shapes do not fit.")
-    return answer(
-        run, message, "no shapes were said not to fit", general.cause, general.remedies, what_fit_was_given(run)
-    )
+            return _answer(run, message, describe(message))
+    message = find_message(run, *OTHER_SHAPE_ERRORS, console=False) or _checked_by_keras(run)
+    return _answer(run, message, ShapeError("Two shapes do not match."))
 
 
-def _checked_by_keras(run: Run) -> Said | None:
-    """Keras's own check of a layer's input raised; a log may be cut before its words."""
+def _answer(run: Run, message: Message | None, error: ShapeError) -> Answer:
+    return answer(run, message, "no shapes were reported to differ", error.cause, error.remedies, fit_arguments(run))
+
+
+def _checked_by_keras(run: Run) -> Message | None:
+    """Keras's check of a layer's input raised; a log may be truncated before its message."""
     for error in failures(run):
-        found = _ANYTHING.match(str(error.get("message")))
-        if found and any(frame.get("function") == "assert_input_compatibility" for frame in error.get("frames") or []):
-            return Said(found, error)
+        found = _ANYTHING.match(error.message)
+        if found and any(frame.function == "assert_input_compatibility" for frame in error.frames):
+            return Message(found, error)
     return None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Remedy
-from laststep.analysis.messages import ECHOES, answer, compiled, said
+from laststep.analysis.messages import answer, compiled, find_message
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
-SAID = compiled(
+MESSAGES = compiled(
     r"cannot identify image file <?(?P<file>[^>\n]+)|UnidentifiedImageError",
     r"Not a JPEG file|Not a PNG file|Unknown image file format|Expected image \(JPEG, PNG, or GIF\), got "
     r"(?P<kind>[\w ]+)|got unknown format starting with",
@@ -25,34 +25,34 @@ for path in files:
     except tf.errors.InvalidArgumentError: print(path)"""
 
 
-@rule(outranks=(*ECHOES, "corrupt-record", "shape-mismatch"))
+@rule(tier=Tier.ROOT)
 def undecodable_image(run: Run) -> Answer:
     """A file that should be an image could not be decoded.
 
     What happened
-        One file among many is no image that the decoder knows: cut off, empty, an HTML page saved as .jpg, a
-        WebP or a HEIC with the wrong ending, a hidden file such as .DS_Store. One is enough to end training.
+        One file is not an image that the decoder supports: truncated, empty, an HTML page saved as .jpg, a WebP
+        or HEIC file with the wrong extension, a hidden file such as .DS_Store. One is enough to end training.
 
     How laststep knows
         The decoder's own error. TensorFlow does not say which file it was; PIL does.
 
     What to do
-        Find the files with the lines below and remove them, or drop what cannot be decoded:
-        dataset.ignore_errors() (it drops silently, so count first).
+        Find the files with the code in the answer and remove them, or skip what cannot be decoded:
+        dataset.ignore_errors() (it skips silently, so count first).
 
     Not to be confused with
         corrupt-record (the container is damaged), missing-file. "Corrupt JPEG data: extraneous bytes" alone is
-        harmless: the image was delivered.
+        harmless: the image was decoded.
     """
-    message = said(run, *SAID)
+    message = find_message(run, *MESSAGES)
     file = (message.get("file") if message else "").strip("'\" >")
     return answer(
         run,
         message,
-        "no decoder complained of an image",
+        "no decoder reported an image",
         cause=f"{file or 'A file'} could not be decoded as an image.",
         remedies=(
-            Remedy("Find the files that are no images", FIND, safe=True),
-            Remedy("Or drop what cannot be decoded", "dataset = dataset.ignore_errors(log_warning=True)"),
+            Remedy("Find the files that are not images", FIND, safe=True),
+            Remedy("Or skip what cannot be decoded", "dataset = dataset.ignore_errors(log_warning=True)"),
         ),
     )

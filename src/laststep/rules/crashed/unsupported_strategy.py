@@ -1,17 +1,17 @@
-"""Keras does not support this kind of distribution."""
+"""Keras does not support this distribution strategy."""
 
 from __future__ import annotations
 
 from laststep.analysis.finding import Remedy
-from laststep.analysis.messages import ECHOES, answer, compiled, said
+from laststep.analysis.messages import answer, compiled, find_message
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 _STRATEGY = (
     r"(?:MultiWorkerMirrored|CollectiveAllReduce|ParameterServer\w*|CentralStorage|TPU|Mirrored|"
     r"OneDevice)\w*Strategy\w*"
 )
-SAID = compiled(
+MESSAGES = compiled(
     rf"(?P<strategy>{_STRATEGY})[^\n]*(?:not (?:yet )?(?:supported|implemented)|unsupported|is not compatible|"
     rf"does not support)",
     rf"(?:not (?:yet )?supported|unsupported|cannot be used|does not support|not "
@@ -30,38 +30,39 @@ SAID = compiled(
 )
 
 
-@rule(outranks=(*ECHOES, "shape-mismatch", "dtype-mismatch", "library-incompatible"))
+@rule(tier=Tier.ROOT)
 def unsupported_strategy(run: Run) -> Answer:
-    """The way of distributing the training is not supported by what trains it.
+    """This kind of distributed training is not supported here.
 
     What happened
-        tf.distribute knows several strategies; Keras 3 with TensorFlow supports MirroredStrategy and TPUStrategy in
-        fit. Under MultiWorkerMirroredStrategy and ParameterServerStrategy its fit fails in the first step
-        (keras-team/keras#20585). A model made outside the strategy's scope fails in the same way.
+        tf.distribute has several strategies; Keras 3 with TensorFlow supports MirroredStrategy and TPUStrategy
+        in fit. Under MultiWorkerMirroredStrategy and ParameterServerStrategy its fit fails in the first step
+        (keras-team/keras#20585). A model created outside the strategy's scope fails in the same way.
 
     How laststep knows
-        The error of tf.distribute itself, and which strategy the model has.
+        The error of tf.distribute itself, and the strategy of the model.
 
     What to do
-        For several machines: tf_keras (TF_USE_LEGACY_KERAS=1), whose fit works under MultiWorkerMirroredStrategy;
-        or a hand-written loop with strategy.run; or Keras on JAX with its own distribution.
+        For several machines: tf_keras (TF_USE_LEGACY_KERAS=1), whose fit works under
+        MultiWorkerMirroredStrategy; or a custom training loop with strategy.run; or Keras on JAX with its own
+        distribution.
 
     Not to be confused with
         peer-lost (another rank died), library-incompatible.
     """
-    message = said(run, *SAID, console=False)
-    fit = run.fit
-    strategy = (message.get("strategy") if message else "") or str((fit.began.get("strategy") if fit else "") or "")
+    message = find_message(run, *MESSAGES, console=False)
+    compiled_with = run.fit.began.strategy if run.fit is not None else None
+    strategy = (message.get("strategy") if message else "") or compiled_with
     named = f" {strategy}" if strategy and strategy != "_DefaultDistributionStrategy" else " this distribution strategy"
     return answer(
         run,
         message,
         "no error came from tf.distribute",
-        cause=f"What trains here does not support{named}.",
+        cause=f"This way of training does not support{named}.",
         remedies=(
             Remedy(
                 "Use Keras 2's fit, which supports it", "pip install tf_keras; TF_USE_LEGACY_KERAS=1 python train.py"
             ),
-            Remedy("Or write the loop with strategy.run, and make model and optimizer inside strategy.scope()"),
+            Remedy("Or write a custom loop with strategy.run; create model and optimizer in strategy.scope()"),
         ),
     )

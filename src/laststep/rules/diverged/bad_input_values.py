@@ -2,102 +2,99 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.learning.bad_step import bad_inputs, bad_site, first_bad, is_late
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.learning.bad_step import bad_inputs, bad_site, bad_step_evidence, weights_were_bad
 from laststep.analysis.learning.scale import data_place
-from laststep.analysis.learning.site import SYMPTOMS, Site, Told
-from laststep.analysis.progress import measured, no, progress
+from laststep.analysis.learning.site import Site
+from laststep.analysis.progress import progress
+from laststep.record.events.numbers import BadValues
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
+from laststep.text import format_count, format_value
 
-CALLED = {"x": "the inputs", "y": "the targets", "sample_weight": "the sample weights"}
+ROLES = {"x": "the inputs", "y": "the targets", "sample_weight": "the sample weights"}
+TERMINATE = Remedy("keras.callbacks.TerminateOnNaN() stops training at the first NaN or Inf loss", safe=True)
 
 
-@rule(needs=("recorder",), outranks=SYMPTOMS)
+@rule(tier=Tier.ROOT, sees=("inside",))
 def bad_input_values(run: Run) -> Answer:
-    """The data holds NaN or Inf, and they went into a training step.
+    """The data contains NaN or Inf, and they reached a training step.
 
     What happened
-        One value that is not a finite number makes the loss of its batch NaN, the gradients too, and with the next
-        update every weight. It is often a missing value, a division by 0 in the preparation, or the logarithm of 0.
-        With relu layers on a CPU the loss may go on looking like a number while the weights are NaN.
+        A single NaN or Inf makes the loss of its batch NaN, then its gradients and, with the next update, every weight.
+        Common sources are missing values, and a division by 0 or the logarithm of 0 in preprocessing. With relu layers
+        on a CPU the loss may still look like a number while the weights are NaN already.
 
     How laststep knows
-        The batch of the first bad step is looked at, and the arrays that fit was given: how many values, in which
-        features and samples.
+        It scans the batch of the first bad step and the arrays given to fit, and reports how many values are NaN or
+        Inf, in which features and samples.
 
     What to do
-        Look at these rows. Fill or drop them before training (np.isfinite finds NaN and Inf; np.nanmean does not
-        leave out Inf), or repair the step of the preparation that makes them.
+        Inspect these rows. Fill or drop them before training (np.isfinite finds NaN and Inf; np.nanmean does not skip
+        Inf), or fix the preprocessing step that produces them.
 
     Not to be confused with
-        invalid-loss-math (the data is finite, the model or the loss makes the NaN), exploding-gradients.
+        invalid-loss-math (the data is finite, the model or the loss produces the NaN), exploding-gradients.
     """
     site = bad_site(run)
-    if site is None or site.bad is None:
-        return no("no step with a bad number was seen")
-    found, everywhere = bad_inputs(site), dict(site.bad.raw["data"])
-    unseen = not site.tensors or is_late(site)  # too large to be kept, or that of a step after: the arrays tell
-    if not found and not (unseen and everywhere):
-        return measured(f"the data of the first bad step ({_step(site)}) is finite") if site.tensors else no("not seen")
-    name, told = next(iter((found or everywhere).items()))
-    whole = everywhere.get(name)
+    if site is None or site.bad_step is None:
+        return no("no step had a NaN or Inf")
+    in_batch, in_arrays = bad_inputs(site), site.bad_step.data
+    # The batch was too large to be recorded, or is that of a later step: then the arrays decide.
+    batch_unknown = not site.tensors or weights_were_bad(site)
+    if not in_batch and not (batch_unknown and in_arrays):
+        finite = f"the data of step {_step(site)}, the first with NaN or Inf, is finite"
+        return measured(finite) if site.tensors else no("the data was not recorded")
+    name, bad = next(iter((in_batch or in_arrays).items()))
+    bad = in_arrays.get(name, bad)
+    where = data_place(site, name)
+    drop = Remedy("Fill or drop these values before training", f"np.isfinite({_variable(name)})", where,
+                  trial={"inputs": "finite"})  # fmt: skip
     return Finding(
-        cause=f"{_called(name).capitalize()} hold {_kinds(whole or told)}: {_count(whole or told)}.",
-        confidence=Confidence.CERTAIN if found else Confidence.LIKELY,
-        evidence=(*_evidence(site, found, everywhere), first_bad(site), progress(run)),
-        remedies=(
-            Remedy(
-                "Fill or drop them before training",
-                f"np.isfinite({_variable(name)})",
-                data_place(site, name),
-                trial={"inputs": "finite"},
-            ),
-            Remedy("keras.callbacks.TerminateOnNaN() ends a run at its first bad loss", safe=True),
-        ),
-        where=data_place(site, name),
+        cause=f"{_role(name).capitalize()} contain {_kinds(bad)}: {_count(bad)}.",
+        confidence=Confidence.CERTAIN if in_batch else Confidence.LIKELY,
+        evidence=(*_evidence(site, in_batch, in_arrays), bad_step_evidence(site), progress(run)),
+        remedies=(drop, TERMINATE),
+        where=where,
     )
 
 
-def _evidence(site: Site, found: dict[str, Told], everywhere: dict[str, Told]) -> list[Evidence]:
-    assert site.bad is not None
-    told = [Evidence(f"{_called(name)} as fit got them: {_places(bad, 'row')}", (site.bad,))
-            for name, bad in everywhere.items()]  # fmt: skip
-    batch = [Evidence(f"{_called(name)} of step {_step(site)}: {_places(bad, 'sample')}", (site.bad,))
-             for name, bad in found.items()]  # fmt: skip
-    return told + batch
+def _evidence(site: Site, in_batch: Mapping[str, BadValues], in_arrays: Mapping[str, BadValues]) -> list[Evidence]:
+    assert site.bad_step is not None
+    arrays = [f"{_role(name)} given to fit: {_positions(bad, 'row')}" for name, bad in in_arrays.items()]
+    batch = [f"{_role(name)} of step {_step(site)}: {_positions(bad, 'sample')}" for name, bad in in_batch.items()]
+    return [Evidence(says, (site.bad_step,)) for says in arrays + batch]
 
 
-def _places(bad: Told, noun: str) -> str:
+def _positions(bad: BadValues, noun: str) -> str:
     """27 of 2,880 values are NaN, in feature 3; rows 9, 28, 57 …"""
-    told = f"{_count(bad)} {'is' if _many(bad) == 1 else 'are'} {_kinds(bad)}"
-    features, samples, shape = (bad.get(name, []) for name in ("features", "samples", "shape"))
-    if features and shape and len(features) < shape[-1]:
-        told += f", in feature {_list(features)}"
-    return told + (f"; {noun} {_list(samples)}" if samples else "")
+    says = f"{_count(bad)} {'is' if _number(bad) == 1 else 'are'} {_kinds(bad)}"
+    if bad.features and bad.shape and len(bad.features) < bad.shape[-1]:
+        says += f", in {_list('feature', bad.features)}"
+    return says + (f"; {_list(noun, bad.samples)}" if bad.samples else "")
 
 
-def _many(bad: Told) -> int:
-    return int(bad.get("nan", 0)) + int(bad.get("inf", 0))
+def _number(bad: BadValues) -> int:
+    return bad.nan + bad.inf
 
 
-def _count(bad: Told) -> str:
-    return f"{_many(bad):,} of {words.count(int(bad.get('of', 0)), 'value')}"
+def _count(bad: BadValues) -> str:
+    return f"{_number(bad):,} of {format_count(bad.of, 'value')}"
 
 
-def _kinds(bad: Told) -> str:
-    return " and ".join(word for word, key in (("NaN", "nan"), ("Inf", "inf")) if bad.get(key))
+def _kinds(bad: BadValues) -> str:
+    return " and ".join(kind for kind, number in (("NaN", bad.nan), ("Inf", bad.inf)) if number)
 
 
-def _list(items: list[Any]) -> str:
-    return ", ".join(str(item) for item in items[:5]) + (" …" if len(items) > 5 else "")
+def _list(noun: str, items: Sequence[int]) -> str:
+    listed = ", ".join(str(item) for item in items[:5]) + (" …" if len(items) > 5 else "")
+    return f"{noun}{'' if len(items) == 1 else 's'} {listed}"
 
 
-def _called(name: str) -> str:
-    return CALLED.get(name.partition("/")[0], f"the values of {name}") if name else "the data"
+def _role(name: str) -> str:
+    return ROLES.get(name.partition("/")[0], f"the values of {name}") if name else "the data"
 
 
 def _variable(name: str) -> str:
@@ -105,4 +102,4 @@ def _variable(name: str) -> str:
 
 
 def _step(site: Site) -> str:
-    return words.value(site.bad.get("step")) if site.bad is not None else "?"
+    return format_value(site.bad_step.step) if site.bad_step is not None else "?"

@@ -1,124 +1,138 @@
-"""Most units of a layer never answer."""
+"""Most units of a layer never activate."""
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.learning.learning import learning_of, steady_site
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.learning.dead_units import describe_dead_layers, describe_death, died_at
+from laststep.analysis.learning.learning import finite_site, learning_of
 from laststep.analysis.learning.scale import large_inputs, large_targets
-from laststep.analysis.learning.silence import death_of, died_at, silence_of
-from laststep.analysis.learning.site import SYMPTOMS, Site, tell
-from laststep.analysis.learning.weights import TOO_LONG, activation_after, drawn, is_high, layer_of, place_of
-from laststep.analysis.progress import measured, no, progress
-from laststep.record.event import Event
+from laststep.analysis.learning.site import Site, compact, gradient_norms, or_nan
+from laststep.analysis.learning.weights import (
+    MAX_STARTING_SCALE,
+    activation_after,
+    is_high_rate,
+    layer_of,
+    layer_place,
+    starting_scales,
+)
+from laststep.analysis.progress import progress
+from laststep.record.events.numbers import Numbers
 from laststep.record.run import Run
-from laststep.record.torn import number
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
-MOST = 0.9
-LOOKS = 5
-SQUASHING = ("sigmoid", "tanh", "softsign")
-LEAKY = Remedy("Let silent units come back", 'activation="leaky_relu" (or "elu", "gelu")',
+MIN_DEAD_SHARE = 0.9  # of a layer's units
+MIN_DEAD_SHARE_IF_LEARNING = 0.95  # the same, where the model learns in spite of it
+MIN_READINGS = 5
+SATURATING = ("sigmoid", "tanh", "softsign")  # their gradient is small, but never 0
+LEAKY = Remedy("Use an activation with a gradient below 0, so that dead units can recover",
+               'activation="leaky_relu" (or "elu", "gelu")',
                trial={"hidden": {"activation": "leaky_relu", "from": ["relu"]}})  # fmt: skip
-START = Remedy("Look at what goes into this layer: its biases, its threshold, the sign and the scale of its inputs")
+CHECK_INPUTS = Remedy("Check what goes into this layer: its biases, a threshold, the sign and scale of its inputs")
 
 
-@rule(needs=("recorder",), outranks=(*SYMPTOMS, "vanishing-gradients", "unscaled-inputs", "unscaled-targets",
-                                     "learning-rate-too-low", "learning-rate-too-high"))  # fmt: skip
+@rule(tier=Tier.ROOT, sees=("inside",))
 def dead_activations(run: Run) -> Answer:
-    """Most units of a layer never answer: their output is 0 for every sample, and so is their gradient.
+    """Most units of a layer are dead: their output is 0 for every sample, and so is their gradient.
 
     What happened
-        A relu gives 0 for what is below 0, and has no slope there. A unit that is below 0 for every sample gets no
-        gradient and stays so. When most units of a layer are silent, hardly anything gets through, or nothing.
+        relu outputs 0 for any input below 0, and its gradient is 0 there. A unit whose input is below 0 for every
+        sample gets no gradient and stays dead ("dying relu"). When most units of a layer are dead, little or nothing
+        passes through it.
 
     How laststep knows
-        For each unit, whether its weights had any gradient in any of the looks. It is said where nine in ten units of a
-        layer had none; or where from some step on no layer but the last has any.
+        It records for each unit whether its weights had a gradient in any sampled step. It reports a layer in which at
+        least 90% of the units had none; or a model in which, from some step on, no layer but the last has a gradient.
 
     What to do
-        Look at the layer's biases and inputs: a bias far below 0, inputs that are all negative, a threshold of your
-        own, a step of the optimizer that was too long. leaky_relu, elu and gelu keep a slope.
+        Check the layer's biases and inputs: a bias far below 0, inputs that are all negative, a threshold in the code,
+        an update that was too large. leaky_relu, elu and gelu have a gradient below 0.
 
     Not to be confused with
-        vanishing-gradients (small, but not 0), weights-not-updating (the layer is not linked to the loss, or frozen).
+        vanishing-gradients (small, but not 0), weights-not-updating (the layer is frozen, or not connected to the
+        loss).
     """
-    site = steady_site(run)
-    if site is None or len(site.good) < LOOKS:
-        return no("too few looks at the gradients")
-    dead = _dead(site)
+    site = finite_site(run)
+    if site is None or len(site.good) < MIN_READINGS:
+        return no("too few sampled gradients")
+    dead = _dead_shares(site)
     died = died_at(site) if not dead else None
     if died is not None:
         return _all_died(run, site, died)
     if not dead:
-        return measured("units of all layers have gradients")
-    trouble = learning_of(run).trouble
+        return measured("units in all layers have gradients")
+    no_progress = learning_of(run).no_progress
     layer = _culprit(site, dead)
-    silent = all(_is_silent(site, layer))
-    if trouble is None and not silent and dead[layer] < 0.95:
-        return measured("some units are silent, and it learns")
-    share = dead[layer]
-    evidence = [trouble] if trouble else []
-    told = "no unit" if share >= 1 else f"only {1 - share:.1%} of the units"
-    evidence.append(Evidence(f"{told} of {layer} had a gradient in {len(site.good)} looks", site.looks[-1:]))
+    if no_progress is None and not _has_no_gradient(site, layer) and dead[layer] < MIN_DEAD_SHARE_IF_LEARNING:
+        return measured("some units are dead, but the model learns")
+    return Finding(
+        cause=f"{dead[layer]:.0%} of the units in {layer} never activate.",
+        confidence=Confidence.LIKELY if no_progress else Confidence.POSSIBLE,
+        evidence=(*([no_progress] if no_progress else []), *_evidence(site, dead, layer), progress(run)),
+        remedies=(CHECK_INPUTS, LEAKY),
+        where=layer_place(site, layer),
+    )
+
+
+def _evidence(site: Site, dead: dict[str, float], layer: str) -> list[Evidence]:
+    alive = "no unit" if dead[layer] >= 1 else f"only {1 - dead[layer]:.1%} of the units"
+    says = f"{alive} in {layer} had a gradient in any of {len(site.good)} sampled steps"
+    evidence = [Evidence(says, site.readings[-1:])]
     others = [name for name in dead if name != layer]
     if others:
-        evidence.append(Evidence(f"{', '.join(others[:4])} get no gradient either", site.looks[-1:]))
-    times = drawn(site).get(layer, 0.0)
-    if times > TOO_LONG:
-        told = f"its weights and biases are {tell(times)} times as long as Keras would have drawn them"
-        evidence.append(Evidence(told, site.looks[:1]))
-    return Finding(
-        cause=f"{share:.0%} of the units of {layer} never answer.",
-        confidence=Confidence.LIKELY if trouble else Confidence.POSSIBLE,
-        evidence=(*evidence, progress(run)),
-        remedies=(START, LEAKY),
-        where=place_of(site, layer),
-    )
+        get = "gets" if len(others) == 1 else "get"
+        evidence.append(Evidence(f"{', '.join(others[:4])} {get} no gradient either", site.readings[-1:]))
+    scale = starting_scales(site).get(layer, 0.0)
+    if scale > MAX_STARTING_SCALE:
+        says = f"the norm of its weights and biases is {compact(scale)} times that of Keras's default initialization"
+        evidence.append(Evidence(says, site.readings[:1]))
+    return evidence
 
 
-def _all_died(run: Run, site: Site, look: Event) -> Answer:
-    if is_high(site, site.rate(look)) or large_inputs(site) or large_targets(site):
-        return no("what silenced them has a rule of its own: the learning rate, or the size of the data")
+def _all_died(run: Run, site: Site, reading: Numbers) -> Answer:
+    if is_high_rate(site, site.rate(reading)) or large_inputs(site) or large_targets(site):
+        return no("the learning rate, or the scale of the data, explains why they died")
     return Finding(
-        cause=f"{death_of(look)}.",
+        cause=f"{describe_death(reading)}.",
         confidence=Confidence.LIKELY,
-        evidence=(Evidence(silence_of(look), (look, site.looks[-1])), progress(run)),
-        remedies=(START, LEAKY),
-        where=place_of(site, next(iter(look.raw["grads"]))),
+        evidence=(Evidence(describe_dead_layers(reading), (reading, site.readings[-1])), progress(run)),
+        remedies=(CHECK_INPUTS, LEAKY),
+        where=layer_place(site, next(iter(gradient_norms(reading)))),
     )
 
 
-def _is_silent(site: Site, layer: str) -> list[bool]:
-    return [look.raw["grads"].get(layer) == 0 for look in site.good]
+def _has_no_gradient(site: Site, layer: str) -> bool:
+    """In any reading."""
+    return all(reading.grads.get(layer) == 0 for reading in site.good)
 
 
-def _dead(site: Site) -> dict[str, float]:
-    """Layers of which most units never had a gradient; a layer without a kernel has none or all."""
+def _dead_shares(site: Site) -> dict[str, float]:
+    """The share of dead units, of the layers in which most are; without a kernel a layer counts as a whole."""
     shares: dict[str, float] = {}
-    for name, share in site.good[-1].raw["dead"].items():
+    for name, share in site.good[-1].dead.items():
         layer = layer_of(name)
         shares[layer] = min(share, shares.get(layer, 1.0))
-    layers = list(site.good[-1].raw["grads"])
-    silent = [layer for layer in layers if all(_is_silent(site, layer))]
-    if layers[-1:] == silent[-1:] or _is_blank(site):  # the output itself is stuck, or there is nothing to answer to
+    layers = list(gradient_norms(site.good[-1]))
+    dead = [layer for layer in layers if _has_no_gradient(site, layer)]
+    if layers[-1:] == dead[-1:] or _is_blank(site):  # the output layer itself has no gradient, or the inputs are all 0
         return {}
-    shares |= dict.fromkeys(silent, 1.0)
-    # A layer whose biases have a gradient and whose kernel has none answers; it is given zeros.
-    found = {layer: share for layer, share in shares.items() if MOST <= share < 1 or layer in silent}
+    shares |= dict.fromkeys(dead, 1.0)
+    # A layer with a gradient for its biases and none for its kernel is alive, and given zeros.
+    found = {layer: share for layer, share in shares.items() if MIN_DEAD_SHARE <= share < 1 or layer in dead}
     return {layer: share for layer, share in found.items() if layer != layers[-1] and _can_die(site, layer)}
 
 
 def _is_blank(site: Site) -> bool:
-    return bool(site.inputs) and all(number(told.get("zeros")) > 0.999 for told in site.inputs.values())
+    return bool(site.inputs) and all(or_nan(seen.zeros) > 0.999 for seen in site.inputs.values())
 
 
 def _can_die(site: Site, layer: str) -> bool:
-    """Neither frozen nor unlinked, which others tell, nor a layer whose activation has a slope everywhere."""
-    missing = [layer_of(name) for name in site.made.raw["missing"]]
-    return layer not in missing and activation_after(site, layer) not in SQUASHING
+    """Not where it is frozen or not connected, which another rule reports, or its activation always has a gradient."""
+    missing = [layer_of(name) for name in site.gradients.missing]
+    return layer not in missing and activation_after(site, layer) not in SATURATING
 
 
 def _culprit(site: Site, dead: dict[str, float]) -> str:
-    """The first; or one whose weights were clearly not drawn as usual."""
-    odd = {layer: times for layer, times in drawn(site).items() if layer in dead and times > TOO_LONG}
-    return max(odd, key=lambda layer: odd[layer], default=next(iter(dead)))
+    """The first, or the one with the most unusual initial weights."""
+    scales = starting_scales(site).items()
+    unusual = {layer: scale for layer, scale in scales if layer in dead and scale > MAX_STARTING_SCALE}
+    return max(unusual, key=lambda layer: unusual[layer], default=next(iter(dead)))

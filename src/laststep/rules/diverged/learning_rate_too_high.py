@@ -5,89 +5,99 @@ from __future__ import annotations
 import math
 import statistics
 
-from laststep.analysis.finding import Evidence, Finding, Remedy
-from laststep.analysis.learning.bad_step import first_bad
-from laststep.analysis.learning.growth import blown_up
-from laststep.analysis.learning.learning import learning_of, steady_site, sureness
-from laststep.analysis.learning.silence import death_of, died_at, silence_of
-from laststep.analysis.learning.site import SYMPTOMS, Site, tell
-from laststep.analysis.learning.weights import LONG, default_rate, fades, is_high, stride
-from laststep.analysis.progress import measured, no, progress
-from laststep.record.event import Event
+from laststep.analysis.finding import Evidence, Finding, Remedy, measured, no
+from laststep.analysis.learning.bad_step import bad_step_evidence
+from laststep.analysis.learning.dead_units import describe_dead_layers, describe_death, died_at
+from laststep.analysis.learning.growth import blow_up
+from laststep.analysis.learning.learning import confidence_of, finite_site, learning_of
+from laststep.analysis.learning.site import Site, compact
+from laststep.analysis.learning.weights import (
+    MIN_LARGE_UPDATE,
+    default_rate,
+    is_high_rate,
+    relative_update,
+    vanishes_from_start,
+)
+from laststep.analysis.progress import progress
+from laststep.record.events.numbers import Numbers
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
+SUGGESTED_UPDATE = 0.01  # norm of one update at the suggested rate, as a share of the weights' norm
 
-@rule(needs=("recorder",), outranks=SYMPTOMS)
+
+@rule(sees=("inside",))
 def learning_rate_too_high(run: Run) -> Answer:
-    """The learning rate is too high: each step leaps over what it should walk to.
+    """The learning rate is too high: each update overshoots the minimum.
 
     What happened
-        Each update changed the weights by a large part of themselves. The loss grew until it overflowed, or leapt
-        about without getting better than a constant answer.
+        Each update changed the weights by a large share of their norm. The loss diverged until it overflowed, or jumped
+        up and down without getting better than a constant prediction.
 
     How laststep knows
-        The learning rate is more than ten times Keras's default for this optimizer, the updates are long measured by
-        the weights, and training fails: the loss is infinite or NaN after it grew, or it ends no better than one
-        answer for all would do.
+        The learning rate is more than ten times Keras's default for this optimizer, the updates are large relative to
+        the weights, and training fails: the loss grew and became Inf or NaN, or it ends no better than a constant
+        prediction.
 
     What to do
-        Take the rate that is shown; a tenth again if the loss still leaps. With a schedule, look at what it gives late.
+        Use the learning rate that is shown; a tenth of it if the loss still jumps. With a schedule, check the rate that
+        it reaches later.
 
     Not to be confused with
-        exploding-gradients (an ordinary rate, and gradients that are not), unscaled-inputs, unscaled-targets.
+        exploding-gradients (the learning rate is ordinary, the gradients are not), unscaled-inputs, unscaled-targets.
     """
-    found = blown_up(run, "learning-rate-too-high")
-    if found is not None:
-        site, sign = found
-        return _finding(run, site, _highest(site), _stride(site), sign, [first_bad(site)])
-    steady = steady_site(run)
-    if steady is None:
-        return no("no training that could be judged by its updates")
-    highest = _highest(steady)
-    rate, part = steady.rate(highest), _stride(steady)
-    if not is_high(steady, rate) or not part > LONG:
-        return measured(f"an update changed the weights by {part:.2%}") if part == part else no("not known")
-    if fades(steady):
-        return no("hardly any gradient reaches the first layer, from the first step on: no rate would help")
-    trouble, died = learning_of(run).trouble, died_at(steady)
-    if trouble is not None:
-        return _finding(run, steady, highest, part, trouble.says, [trouble])
+    diverged = blow_up(run, "learning-rate-too-high")
+    if diverged is not None:
+        site, grew = diverged
+        return _finding(run, site, grew, bad_step_evidence(site))
+    finite = finite_site(run)
+    if finite is None:
+        return no("no training long enough to judge its updates")
+    rate, update = finite.rate(_highest(finite)), _typical_update(finite)
+    if not is_high_rate(finite, rate) or not update > MIN_LARGE_UPDATE:
+        return measured(f"one update changed the weights by {update:.2%}") if update == update else no("not known")
+    if vanishes_from_start(finite):
+        return no("almost no gradient reaches the first layer from the start: no learning rate would help")
+    no_progress, died = learning_of(run).no_progress, died_at(finite)
+    if no_progress is not None:
+        return _finding(run, finite, no_progress.says, no_progress)
     if died is not None:
-        sign, silence = death_of(died), Evidence(silence_of(died), (died,))
-        return _finding(run, steady, highest, part, sign[0].lower() + sign[1:], [silence])
-    return measured(f"with a rate of {tell(rate)} it learns")
+        death = describe_death(died)
+        return _finding(run, finite, death[0].lower() + death[1:], Evidence(describe_dead_layers(died), (died,)))
+    return measured(f"the model learns at a learning rate of {compact(rate)}")
 
 
-def _highest(site: Site) -> Event:
-    return max(site.looks, key=lambda look: site.rate(look) if math.isfinite(site.rate(look)) else -1.0)
+def _highest(site: Site) -> Numbers:
+    """The reading with the highest learning rate."""
+    return max(site.readings, key=lambda reading: site.rate(reading) if math.isfinite(site.rate(reading)) else -1.0)
 
 
-def _stride(site: Site) -> float:
-    """Of an update, as a part of the weights: the first ones, or the first at a high rate where that came later."""
-    looks = [look for look in site.good if is_high(site, site.rate(look))] or site.good
-    strides = [value for look in looks if math.isfinite(value := stride(site, look))]
-    return statistics.median(strides[: max(3, len(strides) // 4)]) if strides else math.nan
+def _typical_update(site: Site) -> float:
+    """The relative update of the first readings, or of the first at a high learning rate where that came later."""
+    readings = [reading for reading in site.good if is_high_rate(site, site.rate(reading))] or site.good
+    updates = [value for reading in readings if math.isfinite(value := relative_update(site, reading))]
+    return statistics.median(updates[: max(3, len(updates) // 4)]) if updates else math.nan
 
 
-def _finding(run: Run, site: Site, look: Event, part: float, sign: str, evidence: list[Evidence]) -> Finding:
-    rate = site.rate(look)
-    told = f"{site.optimizer or 'the optimizer'} had a rate of {tell(rate)} in step {look.get('step')}"
-    told += f"; Keras's default is {tell(default_rate(site))}"
-    evidence = [Evidence(told, (look,)), *evidence]
-    if part == part:
-        evidence.append(Evidence(f"an update changed the weights by {part:.0%} of their length", (look,)))
-    value = float(f"{_try(site, rate, part):.1g}")
+def _finding(run: Run, site: Site, sign: str, symptom: Evidence) -> Finding:
+    highest, update = _highest(site), _typical_update(site)
+    rate = site.rate(highest)
+    says = f"{site.optimizer_class or 'the optimizer'} used a learning rate of {compact(rate)} in step {highest.step}"
+    says += f"; Keras's default is {compact(default_rate(site))}"
+    evidence = [Evidence(says, (highest,)), symptom]
+    if update == update:
+        evidence.append(Evidence(f"one update changed the weights by {update:.0%} of their norm", (highest,)))
+    value = float(f"{_suggested_rate(site, rate, update):.1g}")
     trial = {"learning_rate": value}
     return Finding(
-        cause=f"The learning rate of {tell(rate)} is too high: {sign}.",
-        confidence=sureness(site),
+        cause=f"The learning rate {compact(rate)} is too high: {sign}.",
+        confidence=confidence_of(site),
         evidence=(*evidence, progress(run)),
-        remedies=(Remedy("Take a lower learning rate", f"learning_rate={value}", site.rate_set_at, trial=trial),),
+        remedies=(Remedy("Lower the learning rate", f"learning_rate={value}", site.rate_set_at, trial=trial),),
         where=site.rate_set_at,
     )
 
 
-def _try(site: Site, rate: float, part: float) -> float:
-    """One that changes the weights by about a hundredth in a step, and no more than Keras's default."""
-    return min(default_rate(site), rate * 0.01 / part if part > 0 else math.inf)
+def _suggested_rate(site: Site, rate: float, update: float) -> float:
+    """At most Keras's default."""
+    return min(default_rate(site), rate * SUGGESTED_UPDATE / update if update > 0 else math.inf)

@@ -2,78 +2,98 @@
 
 from __future__ import annotations
 
-from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.learning.learning import LEARNS, Learning, depend, dependence_of, learning_of
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.learning.learning import (
+    LEARNS,
+    MAX_P_DEPENDENT,
+    MIN_P_INDEPENDENT,
+    Learning,
+    dependence_of,
+    is_dependent,
+    is_independent,
+    learning_of,
+)
 from laststep.analysis.learning.site import Site, last_site
-from laststep.analysis.learning.weights import is_high
-from laststep.analysis.progress import fit_place, measured, no, target_place
+from laststep.analysis.learning.weights import is_high_rate
+from laststep.analysis.progress import fit_place, target_place
+from laststep.record.events.numbers import Dependence
 from laststep.record.run import Run
-from laststep.record.torn import numbers
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_value
 
-FEWEST_BATCHES = 4
+MIN_BATCHES = 4
 
 
-@rule(needs=("recorder",), outranks=("loss-not-improving",))
+@rule(sees=("inside",))
 def no_signal(run: Run) -> Answer:
-    """Nothing in the inputs tells the targets: the model is fine, the data is not.
+    """The inputs carry no information about the targets: the fault is in the data, not in the model.
 
     What happened
-        Inputs and targets were shuffled apart, read in different orders, or the targets are still placeholders; or the
-        inputs are all the same because a step of the preparation wiped them out. There is nothing to learn then: the
-        best that any model can do is to always say the same.
+        Inputs and targets were shuffled separately or read in different orders, or the targets are still placeholders;
+        or preprocessing made all inputs the same. Then there is nothing to learn: the best that any model can do is a
+        constant prediction.
 
     How laststep knows
-        The inputs of all steps looked at have one and the same value; or, in a sample of the training data, targets
-        dealt out at random fit the inputs as well as the real ones, and the model, whose weights move, does no better
-        than a constant answer.
+        The inputs of all sampled steps have one and the same value; or a permutation test on a sample of the training
+        data finds no dependence of the targets on the inputs (p of 0.1 or more; from 0.02 to 0.1 it is only POSSIBLE),
+        and the model does no better than a constant prediction although its weights change.
 
     What to do
-        Print a few inputs beside their targets, right before fit. Shuffle inputs and targets with one and the same
-        order; zip before shuffle in tf.data.
+        Print a few inputs next to their targets, right before fit. Shuffle inputs and targets in the same order; in
+        tf.data, zip before shuffle.
 
     Not to be confused with
         learning-rate-too-low, dead-activations, bad-labels-for-loss; a weak signal, which needs more data.
     """
     site = last_site(run)
     if site is None:
-        return no("no gradients were seen")
+        return no("no gradients were recorded")
     learning = learning_of(run)
     same = _all_the_same(site)
     if same is not None and learning.verdict != LEARNS:
-        return _finding(run, "The inputs are the same for every sample: nothing can be learned from them.",
-                        Evidence(same, site.batches[-1:]), learning, True)  # fmt: skip
+        cause = "The inputs are the same for every sample: nothing can be learned from them."
+        return _finding(run, cause, Evidence(same, site.batches[-1:]), learning, Confidence.CERTAIN)
     test = dependence_of(run)
     if test is None:
         return no("whether targets depend on inputs was not tested")
-    if depend(test):
-        return measured(f"the targets depend on the inputs (p = {test.get('p'):.2g} in {test.get('rows'):,} rows)")
-    if not (learning.fails or learning.held_out_fails):
+    if is_dependent(test):
+        return measured(f"the targets depend on the inputs (p = {test.p:.2g} in {test.rows:,} rows)")
+    if not (learning.fails or learning.validation_fails):
         return no("the model learns")
-    if any(is_high(site, site.rate(look)) for look in site.looks):
-        return no("the learning rate is far above the usual: what depends on what is only a first guess")
-    says = f"among {test.get('rows'):,} rows, shuffled targets fit the inputs as well as the real ones"
-    cause = "The targets do not depend on the inputs: there is nothing to learn."
-    return _finding(run, cause, Evidence(f"{says} (p = {test.get('p'):.2f})", (test,)), learning, False)
+    if any(is_high_rate(site, site.rate(reading)) for reading in site.readings):
+        return no("a learning rate far above the default explains the flat loss, too")
+    return _by_test(run, test, learning)
+
+
+def _by_test(run: Run, test: Dependence, learning: Learning) -> Finding:
+    on_rows = f"a permutation test on {test.rows:,} rows"
+    if is_independent(test):
+        cause = "The targets do not depend on the inputs: there is nothing to learn."
+        says = f"{on_rows} finds no dependence of the targets on the inputs (p = {test.p:.2f})"
+        return _finding(run, cause, Evidence(says, (test,)), learning, Confidence.LIKELY)
+    cause = "The targets may not depend on the inputs: a test finds a weak dependence at best."
+    says = f"{on_rows} is inconclusive: p = {test.p:.2g}, where up to {MAX_P_DEPENDENT:g}"
+    says += f" means dependence and {MIN_P_INDEPENDENT:g} or more none"
+    return _finding(run, cause, Evidence(says, (test,)), learning, Confidence.POSSIBLE)
 
 
 def _all_the_same(site: Site) -> str | None:
-    """Every input has one value over all batches looked at."""
-    ranges = [numbers(told, "low", "high") for told in site.inputs.values()]
-    batches = site.batches[-1].raw["batches"] if site.batches else 0
-    if not ranges or batches < FEWEST_BATCHES or any(low != high for low, high in ranges):
+    """Every input has one value over all sampled batches."""
+    ranges = [(seen.low, seen.high) for seen in site.inputs.values()]
+    batches = site.batches[-1].batches if site.batches else 0
+    if not ranges or batches < MIN_BATCHES or any(low is None or low != high for low, high in ranges):
         return None
-    return f"in {batches:,} batches looked at, every value of the inputs is {words.value(ranges[0][0])}"
+    return f"in {batches:,} sampled batches, every value of the inputs is {format_value(ranges[0][0])}"
 
 
-def _finding(run: Run, cause: str, seen: Evidence, learning: Learning, sure: bool) -> Finding:
-    does = "Look at a few inputs beside their targets, as fit gets them"
-    trial = {"targets": "made up", "says": "Targets made up out of the inputs in place of the given ones"}
+def _finding(run: Run, cause: str, seen: Evidence, learning: Learning, confidence: Confidence) -> Finding:
+    does = "Compare a few inputs with their targets, as fit gets them"
+    made_up = {"targets": "made up", "says": "Targets computed from the inputs instead of the given ones"}
+    trial = None if confidence is Confidence.CERTAIN else made_up
     return Finding(
         cause=cause,
-        confidence=Confidence.CERTAIN if sure else Confidence.LIKELY,
+        confidence=confidence,
         evidence=(seen, *learning.evidence),
-        remedies=(Remedy(does, "print(x[:3], y[:3])", fit_place(run), safe=True, trial=None if sure else trial),),
+        remedies=(Remedy(does, "print(x[:3], y[:3])", fit_place(run), safe=True, trial=trial),),
         where=target_place(run),
     )

@@ -1,91 +1,101 @@
-"""Inputs of a size that training cannot take."""
+"""Inputs that are not scaled."""
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.learning.bad_step import first_bad
-from laststep.analysis.learning.growth import blown_up
-from laststep.analysis.learning.learning import learning_of, steady_site, sureness
-from laststep.analysis.learning.scale import LARGE, Size, data_place, large_inputs, large_targets, only_inputs, reach
-from laststep.analysis.learning.site import SYMPTOMS, Site, Told, tell
-from laststep.analysis.progress import measured, no, progress
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.learning.bad_step import bad_step_evidence
+from laststep.analysis.learning.growth import blow_up
+from laststep.analysis.learning.learning import confidence_of, finite_site, learning_of
+from laststep.analysis.learning.scale import (
+    MIN_LARGE,
+    LargeTensor,
+    data_place,
+    implied_input_scale,
+    large_inputs,
+    large_targets,
+    max_abs,
+)
+from laststep.analysis.learning.site import UNSEEN, Site, compact, or_nan
+from laststep.analysis.progress import progress
+from laststep.record.events.numbers import TensorStatistics
 from laststep.record.run import Run
-from laststep.record.torn import number
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
-SCALE = Remedy("Bring each feature to a mean of 0 and a spread of 1 (pictures: divide by 255)",
-               "layer = keras.layers.Normalization(); layer.adapt(x); make it the model's first layer",
-               trial={"inputs": "scaled"})  # fmt: skip
+STANDARDIZE = Remedy("Scale each feature to mean 0 and standard deviation 1 (images: divide by 255)",
+                     "layer = keras.layers.Normalization(); layer.adapt(x); make it the model's first layer",
+                     trial={"inputs": "scaled"})  # fmt: skip
 
 
-@rule(needs=("recorder",), outranks=(*SYMPTOMS, "vanishing-gradients"))
+@rule(tier=Tier.ROOT, sees=("inside",))
 def unscaled_inputs(run: Run) -> Answer:
-    """The inputs are so large, or so unlike each other, that training cannot take them.
+    """The inputs are so large, or differ so much in scale, that the model cannot learn from them.
 
     What happened
-        Keras draws weights for inputs around 1. Inputs of hundreds or millions push sigmoids and recurrent layers to
-        their ends, where nothing is learnt, or make the loss and its gradients so large that the first updates throw
-        the weights away. A column of millions also hides one of ones.
+        Keras initializes weights for inputs around 1. Inputs of hundreds or millions saturate sigmoids and recurrent
+        layers, whose gradient is then almost 0, or make the loss and its gradients so large that the first updates
+        destroy the weights. A feature of millions also hides a feature around 1.
 
     How laststep knows
-        The size of each feature over the batches that were looked at, no normalising layer in front, and training
-        that fails: the loss no better than one constant answer, or not finite after it grew.
+        From the scale of each feature over the sampled batches, a model without a normalization layer in front, and
+        training that fails: the loss is no better than a constant prediction, or grew and became Inf or NaN.
 
     What to do
-        Normalise the inputs with the statistics of the training set, in front of the model or as its first layer.
+        Normalize the inputs with the statistics of the training set, before the model or in its first layer.
 
     Not to be confused with
-        unscaled-targets, learning-rate-too-high. Raw pixels often train well with relu and Adam: then nothing is said.
+        unscaled-targets, learning-rate-too-high. Raw pixels often train well with relu and Adam: then nothing is
+        reported.
     """
-    found = blown_up(run, "unscaled-inputs")
-    site = found[0] if found else steady_site(run)
+    diverged = blow_up(run, "unscaled-inputs")
+    site = diverged[0] if diverged else finite_site(run)
     if site is None:
-        return no("no training that could be judged")
-    big = large_inputs(site)
-    if big is None and found:
-        return _unseen(run, site, found[1])
-    if big is None:
-        return measured("the inputs are of an ordinary size") if site.inputs else no("the inputs were not seen")
-    if found:
-        return _finding(run, site, big, found[1], [first_bad(site)])
-    trouble = learning_of(run).trouble
-    if trouble is None:
-        return measured("the inputs are large, and it learns")
+        return no("no training long enough to judge")
+    inputs = large_inputs(site)
+    if inputs is None and diverged:
+        return _implied(run, site, diverged[1])
+    if inputs is None:
+        return measured("the inputs are of ordinary scale") if site.inputs else no("the inputs were not recorded")
+    if diverged:
+        return _finding(run, site, inputs, diverged[1], bad_step_evidence(site))
+    no_progress = learning_of(run).no_progress
+    if no_progress is None:
+        return measured("the inputs are large, but the model learns")
     if large_targets(site):
-        return no("the targets are large too")
-    return _finding(run, site, big, trouble.says, [trouble])
+        return no("the targets are large, too")
+    return _finding(run, site, inputs, no_progress.says, no_progress)
 
 
-def _finding(run: Run, site: Site, big: Size, sign: str, why: list[Evidence]) -> Finding:
-    name, size, column = big
-    told = site.tensors.get(name, {})
+def _finding(run: Run, site: Site, inputs: LargeTensor, sign: str, symptom: Evidence) -> Finding:
+    seen = site.tensors.get(inputs.name, UNSEEN)
+    is_clear = site.bad_step is not None or inputs.scale >= MIN_LARGE or max_abs(seen) > 2 * MIN_LARGE
     return Finding(
-        cause=f"The inputs are not scaled ({_range(told, column, size)}): {sign}.",
-        confidence=sureness(site) if site.bad or size >= LARGE or reach(told) > 2 * LARGE else Confidence.POSSIBLE,
-        evidence=(*why, Evidence(_sizes(told), site.batches[-1:]), progress(run)),
-        remedies=(SCALE,),
-        where=data_place(site, name),
+        cause=f"The inputs are not scaled ({_range(seen, inputs)}): {sign}.",
+        confidence=confidence_of(site) if is_clear else Confidence.POSSIBLE,
+        evidence=(symptom, Evidence(_means(seen), site.batches[-1:]), progress(run)),
+        remedies=(STANDARDIZE,),
+        where=data_place(site, inputs.name),
     )
 
 
-def _unseen(run: Run, site: Site, sign: str) -> Finding:
-    told = f"the gradient of the first look is that of inputs around {tell(only_inputs(site))} (the data was not seen)"
+def _implied(run: Run, site: Site, sign: str) -> Finding:
+    """The data was not recorded; the first gradient shows its scale."""
+    says = f"the first gradient implies inputs around {compact(implied_input_scale(site))} (the data was not recorded)"
     return Finding(
-        cause=f"The inputs of a model of one layer seem not to be scaled: {sign}.",
+        cause=f"The inputs of this one-layer model seem not to be scaled: {sign}.",
         confidence=Confidence.LIKELY,
-        evidence=(Evidence(told, site.looks[:1]), first_bad(site), progress(run)),
-        remedies=(SCALE,),
+        evidence=(Evidence(says, site.readings[:1]), bad_step_evidence(site), progress(run)),
+        remedies=(STANDARDIZE,),
         where=data_place(site, "x"),
     )
 
 
-def _range(told: Told, column: int | None, size: float) -> str:
-    low, high = tell(number(told.get("low"))), tell(number(told.get("high")))
-    return f"from {low} to {high}" if column is None else f"from {low} to {high}, feature {column} around {tell(size)}"
+def _range(seen: TensorStatistics, inputs: LargeTensor) -> str:
+    span = f"from {compact(or_nan(seen.low))} to {compact(or_nan(seen.high))}"
+    return span if inputs.column is None else f"{span}, feature {inputs.column} around {compact(inputs.scale)}"
 
 
-def _sizes(told: Told) -> str:
-    means = [tell(value) for value in told.get("column_means", ())]
+def _means(seen: TensorStatistics) -> str:
+    means = [compact(value) for value in seen.column_means]
     if len(means) > 1:
         return f"means of the features: {', '.join(means[:8])}{' …' if len(means) > 8 else ''}"
-    return f"the inputs have a mean of {tell(number(told.get('mean')))} and a spread of {tell(number(told.get('std')))}"
+    return f"the inputs have mean {compact(or_nan(seen.mean))} and standard deviation {compact(or_nan(seen.std))}"

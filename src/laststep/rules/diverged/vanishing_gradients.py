@@ -1,121 +1,131 @@
-"""Gradients of the early layers are next to nothing."""
+"""Gradients of the early layers vanish."""
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Evidence, Finding, Remedy
-from laststep.analysis.learning.learning import learning_of, steady_site, sureness
-from laststep.analysis.learning.scale import reach
-from laststep.analysis.learning.site import SYMPTOMS, Site, Told, tell
-from laststep.analysis.learning.weights import activation_after, faint_in, place_of, pulls_of, usual
-from laststep.analysis.progress import measured, no, progress
+from laststep.analysis.finding import Evidence, Finding, Remedy, measured, no
+from laststep.analysis.learning.learning import confidence_of, finite_site, learning_of
+from laststep.analysis.learning.scale import max_abs
+from laststep.analysis.learning.site import UNSEEN, Site, compact, gradient_norms
+from laststep.analysis.learning.weights import (
+    activation_after,
+    glorot_norm,
+    layer_place,
+    relative_gradients,
+    vanishing_layers,
+)
+from laststep.analysis.progress import progress
+from laststep.record.events.numbers import TensorStatistics
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
-SQUASHING = ("sigmoid", "tanh", "softsign", "hard_sigmoid", "hard_tanh")
-RELU = Remedy(
-    "Take relu (with he_normal) or another activation that does not flatten out",
+SATURATING = ("sigmoid", "tanh", "softsign", "hard_sigmoid", "hard_tanh")
+MIN_LAYERS = 3
+MIN_SEQUENCE_LENGTH = 15  # time steps
+MAX_EQUAL_SPREAD = 1e-6  # of predictions that count as equal, as a share of the largest
+MAX_SMALL_SCALE = 0.5  # of initial weights that are too small, as a share of the usual norm
+USE_RELU = Remedy(
+    "Use relu (with he_normal) or another activation that does not saturate",
     'activation="relu"',
     trial={"hidden": {"activation": "relu", "initializer": "he_normal", "from": ["sigmoid", "tanh"]}},
 )
-NORMALISE = Remedy("Put BatchNormalization between the layers, or connections that skip some of them")
-SERIES = 15  # steps of time
-LONG_MEMORY = Remedy("Take an LSTM or a GRU, which can keep a value over a long series", "keras.layers.LSTM(units)")
-DRAW = Remedy("Draw the weights for the layer's size, as Keras does when not asked otherwise",
-              'kernel_initializer="glorot_uniform"',
-              trial={"hidden": {"initializer": "glorot_uniform"}})  # fmt: skip
+NORMALIZE = Remedy("Add BatchNormalization between the layers, or skip connections")
+USE_LSTM = Remedy("Use an LSTM or GRU, which can keep a value over a long sequence", "keras.layers.LSTM(units)")
+DEFAULT_INITIALIZER = Remedy("Use Keras's default initializer, which scales the weights to the layer's size",
+                             'kernel_initializer="glorot_uniform"',
+                             trial={"hidden": {"initializer": "glorot_uniform"}})  # fmt: skip
 
 
-@rule(needs=("recorder",), outranks=SYMPTOMS)
+@rule(sees=("inside",))
 def vanishing_gradients(run: Run) -> Answer:
-    """The gradients of the early layers are next to nothing, so that only the last layers learn.
+    """The gradients of the early layers are almost 0, so that only the last layers learn.
 
     What happened
-        On the way back through the model the gradient was multiplied again and again by something far below 1: the
-        slope of a sigmoid is a quarter at most, weights may be drawn too small. The early layers stay as they were
-        drawn, and the last ones see noise.
+        During backpropagation the gradient was multiplied again and again by something far below 1: the derivative of a
+        sigmoid is 0.25 at most, or the initial weights are too small. The early layers keep their random weights, and
+        the last ones see noise.
 
     How laststep knows
-        The length of each layer's gradient, measured by its weights, over many steps; and a loss that is no better
-        than one constant answer would give, or than at the start.
+        From each layer's gradient norm relative to its weight norm, over many steps; and a loss that is no better than
+        a constant prediction, or than at the start.
 
     What to do
-        relu instead of sigmoid and tanh in hidden layers, normalisation between layers, skip connections; an LSTM or
-        GRU instead of a SimpleRNN for long series.
+        Use relu instead of sigmoid and tanh in hidden layers, normalization between layers, skip connections; an LSTM
+        or GRU instead of a SimpleRNN for long sequences.
 
     Not to be confused with
-        dead-activations (gradients exactly 0), learning-rate-too-low (gradients are there, the steps are tiny), a model
-        that has learnt all there is: its gradients are small everywhere and its loss is too.
+        dead-activations (gradients of exactly 0), learning-rate-too-low (ordinary gradients, tiny updates), a model
+        that has converged: its gradients are small everywhere, and so is its loss.
     """
-    site = steady_site(run)
+    site = finite_site(run)
     if site is None:
-        return no("no training that could be judged by its gradients")
-    forgetful = _forgets(site)
+        return no("no training long enough to judge its gradients")
+    forgetful = _forgetful_layer(site)
     if forgetful:
         return _through_time(run, site, forgetful)
-    pulls = pulls_of(site, site.good)
-    if len(pulls) < 3:
+    gradients = relative_gradients(site, site.good)
+    if len(gradients) < MIN_LAYERS:
         return no("too few layers")
-    most = max(pulls.values())
-    faint = faint_in(pulls)
-    first = next(iter(pulls))
-    if first not in faint or not most:
-        return measured(f"the first layer's gradient is {tell(pulls[first] / most if most else 0)} of the largest one")
-    if not any(pulls[layer] > 0 for layer in faint) and not _squashes(site, faint):
+    largest, first = max(gradients.values()), next(iter(gradients))
+    vanishing = vanishing_layers(gradients)
+    if first not in vanishing or not largest:
+        share = gradients[first] / largest if largest else 0
+        return measured(f"the first layer's gradient is {compact(share)} of the largest")
+    if not any(gradients[layer] > 0 for layer in vanishing) and not _saturate(site, vanishing):
         return no("the gradients are exactly 0")
-    trouble = learning_of(run).trouble
-    if trouble is None:
-        return measured("the first layers' gradients are small, and it learns")
-    return _finding(run, site, pulls, faint, trouble)
+    no_progress = learning_of(run).no_progress
+    if no_progress is None:
+        return measured("the first layers' gradients are small, but the model learns")
+    return _finding(run, site, gradients, vanishing, no_progress)
 
 
-def _forgets(site: Site) -> str:
-    """A recurrent layer over a long series, and a model that gives the same answer for each sample from the start."""
-    guess = _first_guess(site)
-    spreads = guess.get("column_stds", [])
-    series = [shape for told in site.inputs.values() if len(shape := told.get("shape", [])) == 3]
-    same = bool(spreads) and max(spreads) <= 1e-6 * reach(guess)
-    if not same or not any(shape[1] >= SERIES for shape in series):
+def _forgetful_layer(site: Site) -> str:
+    """A recurrent layer over a long sequence, in a model whose first predictions are the same for all samples."""
+    predictions = _first_predictions(site)
+    spreads = predictions.column_stds
+    sequences = [seen.shape for seen in site.inputs.values() if seen.shape is not None and len(seen.shape) == 3]
+    equal = bool(spreads) and max(spreads) <= MAX_EQUAL_SPREAD * max_abs(predictions)
+    if not equal or not any(shape[1] >= MIN_SEQUENCE_LENGTH for shape in sequences):
         return ""
-    return next((layer for layer in site.looks[-1].raw["grads"] if "rnn" in layer.lower()), "")
+    return next((layer for layer in gradient_norms(site.readings[-1]) if "rnn" in layer.lower()), "")
 
 
-def _first_guess(site: Site) -> Told:
-    """The predictions for the first batch alone: how much they differ from sample to sample."""
-    first = site.batches[0] if site.batches else None
-    alone = first is not None and first.raw["batches"] == 1
-    return dict(first.raw["tensors"].get("y_pred", {})) if first is not None and alone else {}
+def _first_predictions(site: Site) -> TensorStatistics:
+    """Of the first batch alone: how much they differ from sample to sample."""
+    is_one_batch = bool(site.batches) and site.batches[0].batches == 1
+    return site.batches[0].tensors.get("y_pred", UNSEEN) if is_one_batch else UNSEEN
 
 
 def _through_time(run: Run, site: Site, layer: str) -> Answer:
-    trouble = learning_of(run).trouble
-    if trouble is None:
-        return measured("it learns")
-    told = "in the first batch all samples got exactly the same answer: nothing of the series' beginning is left"
+    no_progress = learning_of(run).no_progress
+    if no_progress is None:
+        return measured("the model learns")
+    says = "in the first batch every sample got the same prediction: the start of the sequence has no effect"
     return Finding(
-        cause=f"The gradients vanish over time in {layer}: the end of the series is all that reaches the answer.",
-        confidence=sureness(site),
-        evidence=(trouble, Evidence(told, site.batches[:1]), progress(run)),
-        remedies=(LONG_MEMORY, DRAW),
-        where=place_of(site, layer),
+        cause=f"The gradients vanish through time in {layer}: only the end of the sequence affects the output.",
+        confidence=confidence_of(site),
+        evidence=(no_progress, Evidence(says, site.batches[:1]), progress(run)),
+        remedies=(USE_LSTM, DEFAULT_INITIALIZER),
+        where=layer_place(site, layer),
     )
 
 
-def _squashes(site: Site, layers: list[str]) -> bool:
-    return any(activation_after(site, layer) in SQUASHING for layer in layers)
+def _saturate(site: Site, layers: list[str]) -> bool:
+    return any(activation_after(site, layer) in SATURATING for layer in layers)
 
 
-def _finding(run: Run, site: Site, pulls: dict[str, float], faint: list[str], trouble: Evidence) -> Finding:
-    most, first, begins = max(pulls.values()), faint[0], faint[-1]
-    last = next(reversed(pulls))
-    told = f"from {last} back to {first} the gradient falls to {tell(pulls[first] / most)} of the largest"
-    curve = tuple(pulls.values())
-    small = [layer for layer in faint if 0 < site.looks[0].raw["weights"].get(layer, 0.0)
-             < 0.5 * usual(site, layer)]  # fmt: skip
-    remedies = (DRAW, NORMALISE) if small else (RELU, NORMALISE)
+def _finding(run: Run, site: Site, gradients: dict[str, float], vanishing: list[str], no_progress: Evidence) -> Finding:
+    first, last, begins = vanishing[0], next(reversed(gradients)), vanishing[-1]
+    share = compact(gradients[first] / max(gradients.values()))
+    says = f"from {last} back to {first}, the gradient relative to the weights falls to {share} of the largest"
+    small = any(_is_small(site, layer) for layer in vanishing)
     return Finding(
-        cause=f"The gradients vanish: {len(faint)} of {len(pulls)} layers, up to {begins}, hardly learn.",
-        confidence=sureness(site),
-        evidence=(trouble, Evidence(told, site.looks[-1:], curve), progress(run)),
-        remedies=remedies,
-        where=place_of(site, begins),
+        cause=f"The gradients vanish: {len(vanishing)} of {len(gradients)} layers, up to {begins}, barely learn.",
+        confidence=confidence_of(site),
+        evidence=(no_progress, Evidence(says, site.readings[-1:], tuple(gradients.values())), progress(run)),
+        remedies=(DEFAULT_INITIALIZER, NORMALIZE) if small else (USE_RELU, NORMALIZE),
+        where=layer_place(site, begins),
     )
+
+
+def _is_small(site: Site, layer: str) -> bool:
+    return 0 < site.readings[0].weights.get(layer, 0.0) < MAX_SMALL_SCALE * glorot_norm(site, layer)

@@ -1,93 +1,98 @@
-"""Weights stay as they are."""
+"""Weights that never change."""
 
 from __future__ import annotations
 
 import math
 
-from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
-from laststep.analysis.learning.frozen import MOST, left_out, mostly_frozen, none_to_train, untracked
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.learning.frozen import (
+    MIN_UNTRAINED_SHARE,
+    mostly_frozen,
+    not_optimized,
+    nothing_trainable,
+    untracked_weights,
+)
 from laststep.analysis.learning.learning import LEARNS, Learning, learning_of
-from laststep.analysis.learning.site import Site, last_site, latest_sites, sites
+from laststep.analysis.learning.site import Site, gradient_norms, last_site, latest_sites, or_nan, sites
 from laststep.analysis.learning.weights import shapes
-from laststep.analysis.progress import measured, no
-from laststep.record.event import Event
+from laststep.record.events.numbers import Applied, Numbers
+from laststep.record.place import Place
 from laststep.record.run import Run
-from laststep.record.torn import entries, number, place
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_count
 
-ENOUGH_STEPS = 20
-LARGE_PART = 0.2  # of the weights: less may be a head that this loss does not use
-LEFT = 0.5  # of the loss of a constant answer
-ROUNDED_AWAY = 1e-7  # a change this small, beside the weight, is lost in float32
+MIN_STEPS = 20
+MIN_CUT_OFF_SHARE = 0.2  # of the weights; less may be a head that this loss does not use
+MIN_SHARE_LEFT = 0.5  # of the baseline's loss
+FLOAT32_RESOLUTION = 1e-7  # a smaller relative change is lost in float32
+DIFFERENTIABLE = (
+    "Use only differentiable operations between weights and loss: no .numpy(), round, argmax, stop_gradient"
+)
 
 
-@rule(needs=("recorder",), outranks=("loss-not-improving", "no-signal", "vanishing-gradients"))
+@rule(sees=("inside",))
 def weights_not_updating(run: Run) -> Answer:
-    """Weights that should learn are never changed: frozen, cut off from the loss, or their update is never applied.
+    """Weights that should be trained never change: they are frozen, cut off from the loss, or updates are not applied.
 
     What happened
-        The loss is computed and training goes on, but some or all weights stay as they are: trainable is False for the
-        whole model, Keras does not know the weights of a layer, something between the weights and the loss has no
-        gradient (numpy, rounding, argmax, stop_gradient), or the gradients never reach the variables.
+        The loss is computed and training goes on, but some or all weights stay the same: trainable is False for the
+        whole model, Keras does not track the weights of a layer, an operation between the weights and the loss has no
+        gradient (numpy, rounding, argmax, stop_gradient), or the gradients are never applied to the variables.
 
     How laststep knows
-        Keras says that there are no trainable weights; or the gradient of variables is missing where it was asked for;
-        or the weights after many steps are the same, to the bit, as before, while their gradients are not 0.
+        Keras warns that there are no trainable weights; or variables have no gradient where one was requested; or the
+        weights are bit-identical after many steps while their gradients are not 0.
 
     What to do
-        Freeze the base only, and compile after it. Make weights with self.add_weight. Stay in TensorFlow between the
-        weights and the loss. Call optimizer.apply_gradients with the variables of which the gradients were taken.
+        Freeze only the base, and compile afterwards. Create weights with self.add_weight. Use TensorFlow operations
+        between the weights and the loss. Call optimizer.apply_gradients with the variables that the gradients belong
+        to.
 
     Not to be confused with
-        learning-rate-too-low (they move, but hardly), dead-activations and vanishing-gradients (the gradient is there
-        and is 0), a base that is frozen on purpose while the head learns.
+        learning-rate-too-low (the weights change, but barely), dead-activations and vanishing-gradients (there is a
+        gradient, and it is 0), a base that is frozen on purpose while the head learns.
     """
     learning = learning_of(run)
-    found = none_to_train(run, learning) or _cut_off(run, learning) or _never_applied(run, learning)
-    found = found or untracked(run, learning) or mostly_frozen(run, learning) or left_out(run, learning)
+    found = nothing_trainable(run, learning) or _cut_off(run, learning) or _never_applied(run, learning)
+    found = found or untracked_weights(run, learning) or mostly_frozen(run, learning) or not_optimized(run, learning)
     if found is not None:
         return found
-    return measured("the weights move") if sites(run) else no("no gradients were seen")
+    return measured("the weights change") if sites(run) else no("no gradients were recorded")
 
 
 def _cut_off(run: Run, learning: Learning) -> Finding | None:
-    """Variables whose gradient was asked for, and of which the loss does not depend."""
+    """Variables whose gradient was requested, but on which the loss does not depend."""
     latest = latest_sites(run)
-    reached = {name for site in latest for name in site.variables if name not in site.made.raw["missing"]}
+    reached = {name for site in latest for name in site.variables if name not in site.gradients.missing}
     for site in latest:
-        missing = site.made.raw["missing"]
-        # An output that the loss leaves out is a matter of taste; what lies before an output is not.
-        ends = set(site.made.raw["model"]["outputs"]) if reached else set()
-        unused = [name for name in missing if set(name.split("/")[:-1]) & ends]
-        lost = [name for name in missing if name not in reached and name not in unused]
-        share = _share(site, lost)
-        if not lost or share < LARGE_PART or (share < 1 and _does_well(learning, share)):
-            continue
-        whole = share >= 1
-        part = f"{share:.0%} of the" if share < 0.99 else "nearly all"
-        which = "any weight" if whole else f"{words.count(len(lost), 'variable')}, {part} weights"
-        layer = _layer_with(site, lost[0])
-        where = site.made.get("cut_at") or (layer if not whole else None) or site.where
-        return Finding(
-            cause=f"The loss does not depend on {which}: something between has no gradient.",
-            confidence=_sure(whole, learning),
-            evidence=(Evidence(f"no gradient for {', '.join(lost[:4])}{' …' if len(lost) > 4 else ''}", (site.made,)),
-                      *learning.evidence),
-            remedies=(Remedy("Between weights and loss use differentiable TensorFlow only: no .numpy(), no rounding, "
-                             "no argmax, no stop_gradient", None, site.where),),
-            where=where,
-        )  # fmt: skip
+        # An output layer that the loss does not use may be intended; a layer before an output may not.
+        outputs = set(site.gradients.model.outputs) if reached else set()
+        missing = [name for name in site.gradients.missing if not set(name.split("/")[:-1]) & outputs]
+        cut_off = [name for name in missing if name not in reached]
+        share = _share(site, cut_off)
+        if cut_off and share >= MIN_CUT_OFF_SHARE and (share >= 1 or not _does_well(learning, share)):
+            return _cut_off_finding(site, cut_off, share, learning)
     return None
 
 
+def _cut_off_finding(site: Site, names: list[str], share: float, learning: Learning) -> Finding:
+    all_of_them = share >= 1
+    part = f"{share:.0%} of the" if share < 0.99 else "nearly all"
+    which = "any weight" if all_of_them else f"{format_count(len(names), 'variable')} ({part} weights)"
+    says = f"no gradient for {', '.join(names[:4])}{' …' if len(names) > 4 else ''}"
+    partly = Confidence.LIKELY if learning.fails else Confidence.POSSIBLE
+    return Finding(
+        cause=f"The loss does not depend on {which}: an operation in between has no gradient.",
+        confidence=Confidence.CERTAIN if all_of_them else partly,
+        evidence=(Evidence(says, (site.gradients,)), *learning.evidence),
+        remedies=(Remedy(DIFFERENTIABLE, None, site.where),),
+        where=site.gradients.cut_at or (None if all_of_them else _place_of(site, names[0])) or site.where,
+    )
+
+
 def _does_well(learning: Learning, share: float) -> bool:
-    """It learns without these weights; not where they are most of them, and most is left to learn."""
-    return learning.verdict == LEARNS and not (share > MOST and learning.share > LEFT)
-
-
-def _sure(whole: bool, learning: Learning) -> Confidence:
-    return Confidence.CERTAIN if whole else Confidence.LIKELY if learning.fails else Confidence.POSSIBLE
+    """The model learns without these weights; not where they are most of them and most is left to learn."""
+    return learning.verdict == LEARNS and not (share > MIN_UNTRAINED_SHARE and learning.share > MIN_SHARE_LEFT)
 
 
 def _share(site: Site, names: list[str]) -> float:
@@ -96,45 +101,46 @@ def _share(site: Site, names: list[str]) -> float:
     return sum(sizes.get(name, 0) for name in names) / total if total else 0.0
 
 
-def _layer_with(site: Site, variable: str) -> Place | None:
-    return next((layer.get("where") for layer in site.layers if variable in layer.get("weights", ())), None)
+def _place_of(site: Site, variable: str) -> Place | None:
+    return next((layer.where for layer in site.layers if variable in layer.weights), None)
 
 
 def _never_applied(run: Run, learning: Learning) -> Finding | None:
-    """Gradients that are not 0, and weights that are what they were."""
+    """Gradients that are not 0, and weights that stay the same."""
     site = last_site(run)
     if site is None:
         return None
-    moved = [look for look in site.looks if look.raw["moved"]]
-    steps = sum(look.raw["step"] - look.raw["since"] for look in moved)
-    if steps < ENOUGH_STEPS or not all(_would_show(look) for look in moved) or _move_elsewhere(run, site):
+    compared = [reading for reading in site.readings if reading.moved]
+    steps = sum(reading.step - reading.since for reading in compared)
+    if steps < MIN_STEPS or not all(map(_would_change, compared)) or _change_somewhere(run, site):
         return None
-    applied = run.last("applied")
-    changed = entries(applied.get("variables")) if applied is not None else []
-    others = [str(name) for name in changed if name not in site.variables]
-    says = f"after {steps:,} steps all weights are the same as before, to the bit; their gradients are not 0"
-    told = Evidence(says, (site.looks[0], site.looks[-1]))
-    other = f"the optimizer changes other variables: {', '.join(others[:3])}"
-    more = (Evidence(other, (applied,)),) if others and applied is not None else ()
-    where = (place(applied.get("where")) if others and applied is not None else None) or site.where
+    says = f"after {steps:,} steps all weights are bit-identical, although their gradients are not 0"
+    applied = run.last(Applied)
+    others = [name for name in applied.variables if name not in site.variables] if applied is not None else []
+    more: tuple[Evidence, ...] = ()
+    where = site.where
+    if applied is not None and others:
+        more = (Evidence(f"the optimizer updates other variables: {', '.join(others[:3])}", (applied,)),)
+        where = applied.where or where
     return Finding(
-        cause="Gradients are taken, and no weight is ever changed by them.",
+        cause="Gradients are computed but never applied: no weight changes.",
         confidence=Confidence.CERTAIN,
-        evidence=(told, *more, *learning.evidence),
-        remedies=(Remedy("Apply the gradients to the variables they were taken of",
+        evidence=(Evidence(says, (site.readings[0], site.readings[-1])), *more, *learning.evidence),
+        remedies=(Remedy("Apply the gradients to the variables they were computed for",
                          "optimizer.apply_gradients(zip(grads, model.trainable_variables))", where),),
         where=where,
     )  # fmt: skip
 
 
-def _move_elsewhere(run: Run, site: Site) -> bool:
-    """Here, or in another place where gradients of the same weights are taken."""
-    mine = [each for each in sites(run) if set(each.variables) & set(site.variables)]
-    return any(any(look.raw["moved"].values()) for each in mine for look in each.looks)
+def _change_somewhere(run: Run, site: Site) -> bool:
+    """At this site, or at another that trains the same weights."""
+    same = [each for each in sites(run) if set(each.variables) & set(site.variables)]
+    return any(any(reading.moved.values()) for each in same for reading in each.readings)
 
 
-def _would_show(look: Event) -> bool:
-    """The gradient and the learning rate are large enough to move a weight."""
-    grad, weight = (max(look.raw[name].values(), default=0.0) for name in ("grads", "weights"))
-    rate = number(look.get("rate"))
-    return grad > 0 and not rate * grad <= ROUNDED_AWAY * weight
+def _would_change(reading: Numbers) -> bool:
+    """The gradient and the learning rate are large enough to change a weight."""
+    grad = max(gradient_norms(reading).values(), default=0.0)
+    weight = max(reading.weights.values(), default=0.0)
+    rate = or_nan(reading.rate)
+    return grad > 0 and not rate * grad <= FLOAT32_RESOLUTION * weight

@@ -1,119 +1,110 @@
-"""Functions, graphs or models are made anew and stay."""
+"""New functions, graphs or models are created, and none is freed."""
 
 from __future__ import annotations
 
 import re
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
-from laststep.analysis.leaks import DEATHS, Leak, how_it_grew, how_long, is_graphs, keeps, leak_of, quiet
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.leaks import Leak, exhaustion_evidence, growth_evidence, leak_of, no_leak
 from laststep.analysis.progress import fit_place, saved
-from laststep.record.event import Event
+from laststep.record.events.training import Trace
+from laststep.record.place import Place
 from laststep.record.run import Run
-from laststep.record.torn import count
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
+from laststep.text import format_count
 
-AGAIN = 5  # traces of the same code
+MIN_NEW_MODELS = 5  # fitted for the first time
+MIN_TRACES = 5  # of one function
 
 
-@rule(needs=("recorder",), outranks=(*DEATHS, "host-memory-growing", "input-starved"))
+@rule(tier=Tier.ROOT, sees=("inside",), follows=("retracing",))
 def graphs_accumulating(run: Run) -> Answer:
-    """TensorFlow makes a new graph again and again, and keeps each: a model or a tf.function is made anew.
+    """TensorFlow builds new graphs again and again and keeps each one: a model or a tf.function is created in a loop.
 
     What happened
-        Each model that is compiled and trained gets a graph of its own, and each new kind of call of a tf.function
-        (another Python number, another shape) as well. TensorFlow keeps them: building a model in a loop costs about
-        15 MB a turn, also with clear_session().
+        Each model that is compiled and trained gets its own graph, and so does each new kind of call of a tf.function
+        (another Python number, another shape). TensorFlow keeps them all: building a model in a loop costs about
+        15 MB per iteration, with clear_session() too.
 
     How laststep knows
-        Memory rose steadily, and the number of graphs that are alive rose with it: it is counted at each trace. The
-        traces say which function was traced again, and because of which argument.
+        Memory rose steadily, and the number of live graphs rose with it; it is counted at each trace. The traces say
+        which function was retraced, and because of which argument.
 
     What to do
-        Build the model once and set its weights back, or build each in a process of its own. Give a tf.function
-        tensors, not Python numbers, and make it once, outside the loop.
+        Build the model once and reset its weights, or build each model in its own process. Pass tensors to a
+        tf.function, not Python numbers, and create it once, outside the loop.
 
     Not to be confused with
         tensors-accumulating (results are kept, not graphs). Fitting one model many times leaks nothing.
     """
     leak = leak_of(run)
-    if leak is None or not keeps(leak) or not is_graphs(leak):
-        return quiet(run, leak, "no graphs pile up")
-    retraced = _retraced(run)
-    models = _models_anew(run)
-    if models >= AGAIN and (retraced is None or retraced.get("function") is None):
-        return _models(run, leak, models)
+    if leak is None or not leak.is_reportable or not leak.is_of_graphs:
+        return no_leak(run, leak, "no graphs accumulate")
+    retraced = _most_retraced(run)
+    new_models = sum(bool(fit.began.new_model) for fit in run.fits)
+    if new_models >= MIN_NEW_MODELS and retraced is None:
+        return _models(run, leak, new_models)
     return _functions(run, leak, retraced)
 
 
 def _graphs(leak: Leak) -> Evidence:
     first, last = leak.graphs
-    steps = count(last.get("step")) - count(first.get("step"))
-    return Evidence(f"{leak.more_graphs:,} more graphs were alive {steps:,} steps later", leak.graphs)
+    steps = format_count(last.step - first.step, "step")
+    return Evidence(f"{format_count(leak.more_graphs, 'more graph')} were alive {steps} later", leak.graphs)
 
 
-def _models(run: Run, leak: Leak, models: int) -> Finding:
-    made = _made_at(run)
-    told = f" at {_short(made)}" if made else ""
+def _models(run: Run, leak: Leak, new_models: int) -> Finding:
+    made = (run.fit.began.model_made_at or run.fit.began.where) if run.fit else None
+    at = f" at {_short(made)}" if made else ""
     return Finding(
-        cause=f"A model is built in each turn of the loop{told}, and TensorFlow keeps the graphs of all of them.",
+        cause=f"A new model is built in every iteration of the loop{at}; TensorFlow keeps the graphs of all of them.",
         confidence=Confidence.LIKELY,
         evidence=(
-            how_it_grew(leak),
+            growth_evidence(leak),
             _graphs(leak),
-            Evidence(f"{len(run.fits)} fits, {models} of them with a model that was new", (run.fits[-1].began,)),
-            *how_long(run, leak),
+            Evidence(f"{len(run.fits)} fits, {new_models} of them with a new model", (run.fits[-1].began,)),
+            *exhaustion_evidence(run, leak),
             *saved(run),
         ),
         remedies=(
             Remedy(
-                "Build and compile the model once, before the loop, and set its weights back for each turn",
-                "start = model.get_weights()   # before the loop\nmodel.set_weights(start)      # in it",
+                "Build and compile the model once, before the loop, and reset its weights in every iteration",
+                "start = model.get_weights()   # before the loop\nmodel.set_weights(start)      # in every iteration",
                 made,
             ),
-            Remedy("Or train each model in a process of its own: what it kept goes with it", safe=True),
+            Remedy("Or train each model in its own process: its memory is freed when the process ends", safe=True),
             Remedy("clear_session() does not help: measured, memory grows the same with it"),
         ),
         where=made or fit_place(run),
     )
 
 
-def _functions(run: Run, leak: Leak, trace: Event | None) -> Finding:
-    changed = (trace.get("changed") or []) if trace else []
-    called = (trace.get("where") or trace.get("function")) if trace else None
-    if changed:
-        name, before, now = (re.sub(r"^Literal\[(.*)\]$", r"\1", str(part)) for part in changed[0])
-        why = f"{trace.get('name')}() is traced anew for each value of {name}" if trace else ""
-        proof = [Evidence(f"{name} was {before} and then {now}", (trace,) if trace else ())]
+def _functions(run: Run, leak: Leak, trace: Trace | None) -> Finding:
+    called = (trace.where or trace.function) if trace else None
+    why, traces = "tf.functions are created again and again", []
+    remedy = Remedy("Create the tf.function once, outside the loop", None, called)
+    if trace is not None:
+        why = f"`{trace.name}()` is created and traced again and again"
+        traces = [Evidence(f"it was traced {trace.number:,} times", (trace,))]
+    if trace is not None and trace.changed:
+        name, before, now = (re.sub(r"^Literal\[(.*)\]$", r"\1", part) for part in trace.changed[0])
+        why = f"`{trace.name}()` is retraced for each value of `{name}`"
+        traces.append(Evidence(f"`{name}` was {before}, then {now}", (trace,)))
         remedy = Remedy(f"Pass {name} as a tensor", f"tf.constant({name})", called)
-    else:
-        why = f"{trace.get('name')}() is made anew and traced again and again" if trace else "Functions are made anew"
-        proof = []
-        remedy = Remedy("Make the tf.function once, outside the loop", None, called)
-    times = [Evidence(f"it was traced {trace.get('number'):,} times", (trace,))] if trace else []
     return Finding(
-        cause=f"{why}, and TensorFlow keeps each graph.",
+        cause=f"{why}, and TensorFlow keeps every graph.",
         confidence=Confidence.LIKELY,
-        evidence=(how_it_grew(leak), _graphs(leak), *times, *proof, *how_long(run, leak), *saved(run)),
+        evidence=(growth_evidence(leak), _graphs(leak), *traces, *exhaustion_evidence(run, leak), *saved(run)),
         remedies=(remedy,),
         where=called or fit_place(run),
     )
 
 
-def _retraced(run: Run) -> Event | None:
-    """The last trace of the function of the user's own that was traced most often."""
-    mine = [trace for trace in run.all("trace") if trace.get("function") and trace.get("number", 0) >= AGAIN]
-    return max(mine, key=lambda trace: (trace.get("number"), trace.time), default=None)
-
-
-def _models_anew(run: Run) -> int:
-    """How many models were fitted that had not been fitted before."""
-    return sum(bool(fit.began.get("new_model")) for fit in run.fits)
-
-
-def _made_at(run: Run) -> Place | None:
-    fit = run.fit
-    return (fit.began.get("model_made_at") or fit.began.get("where")) if fit else None
+def _most_retraced(run: Run) -> Trace | None:
+    """The last trace of the user's own function that was traced most often."""
+    own = [trace for trace in run.all(Trace) if trace.function and trace.number >= MIN_TRACES]
+    return max(own, key=lambda trace: (trace.number, trace.time), default=None)
 
 
 def _short(where: Place) -> str:
-    return f"{str(where.get('file')).rpartition('/')[2]}:{where.get('line')}"
+    return f"{where.file.rpartition('/')[2]}:{where.line}"

@@ -1,118 +1,141 @@
-"""Open files, threads or processes grow."""
+"""Open files, threads or processes grow in number."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.forecast import Point, Trend, trend
-from laststep.analysis.progress import fit_place, measured, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.forecast import Point, fit_trend
+from laststep.analysis.progress import fit_place
+from laststep.record.events.training import Census, Container, Epoch, HandleGroup
+from laststep.record.ownership import HANDLE_CLASSES
 from laststep.record.run import Run
-from laststep.recorder.census import HANDLES
-from laststep.rules.rule import Answer, rule
+from laststep.record.sample import Sample
+from laststep.rules.rule import Answer, Tier, rule
 
-LEAST = {"files": 50, "threads": 40, "processes": 20}
-FEWEST = 4  # samples of it, since it is not counted in each
-WORDS = {"files": "open files", "threads": "threads", "processes": "processes"}
-CURES = {
-    "files": Remedy("Close each after use", "with open(path, 'rb') as file:"),
-    "threads": Remedy("Make the pool or the thread once, outside the loop, or end it: pool.shutdown(), thread.join()"),
-    "processes": Remedy("Make the workers once, outside the loop, and wait for their end: pool.close(), pool.join()"),
-}
+MIN_COUNTS = 4  # they are not counted in each sample
+MAX_DEVIATION = 0.35  # of the growth: how far the middle may lie from a straight line, where there are few counts
 
 
-@rule(needs=("recorder",), outranks=("too-many-open-files", "input-starved"))
+@dataclass(frozen=True, kw_only=True)
+class Handle:
+    """A resource of which a process may have a limited number."""
+
+    kind: str  # as a census names it
+    label: str
+    count: Callable[[Sample], int | None]
+    min_growth: int
+    leaked: str  # how they leak
+    remedy: Remedy
+
+
+HANDLES = (
+    Handle(
+        kind="files",
+        label="open files",
+        count=lambda sample: sample.files,
+        min_growth=50,
+        leaked="opened and never closed",
+        remedy=Remedy("Close each file after use", "with open(path, 'rb') as file:"),
+    ),
+    Handle(
+        kind="threads",
+        label="threads",
+        count=lambda sample: sample.threads,
+        min_growth=40,
+        leaked="started and never ended",
+        remedy=Remedy("Create the pool or thread once, outside the loop, or end it: pool.shutdown(), thread.join()"),
+    ),
+    Handle(
+        kind="processes",
+        label="processes",
+        count=lambda sample: sample.processes,
+        min_growth=20,
+        leaked="started and never ended",
+        remedy=Remedy("Create the workers once, outside the loop, and wait for their end: pool.close(), pool.join()"),
+    ),
+)
+
+
+@rule(tier=Tier.ROOT, sees=("inside",))
 def handles_growing(run: Run) -> Answer:
-    """The process has more and more files, threads or processes: something opens them and never lets go.
+    """The process has more and more open files, threads or processes: they are opened and never closed.
 
     What happened
-        A generator that opens a file for each sample, a writer made in each epoch, a pool of workers made in each
-        turn of a loop. Nothing is wrong for hours; then the limit is reached (1,024 files, the container's number
-        of processes) and the error comes from an innocent place.
+        A generator that opens a file for each sample, a writer created in each epoch, a pool of workers created in
+        each iteration of a loop. Nothing is wrong for hours; then a limit is reached (1,024 open files, the
+        container's number of processes) and the error is raised in an unrelated place.
 
     How laststep knows
         It counts them from outside every few seconds. The number rose steadily through the last two thirds of the
-        run, past the first epoch, and by a lot; what they are is read from /proc.
+        run, after the first epoch, and by a lot. /proc says what they are.
 
     What to do
-        Close what is opened, end what is started, or make it once outside the loop.
+        Close what is opened, end what is started, or create it once outside the loop.
 
     Not to be confused with
         too-many-open-files (the error at the end of it), the threads that TensorFlow starts at the beginning and keeps.
     """
-    best: tuple[str, list[Point]] | None = None
-    for name, least in LEAST.items():
-        points = _points(run, name)
-        if _grows(points, least) and (best is None or points[-1].value > best[1][-1].value):
-            best = (name, points)
-    if best is not None:
-        return _finding(run, *best)
-    counts = _points(run, "files")
-    told = f"files, threads and processes did not grow ({counts[-1].value:.0f} files at the end)" if counts else ""
-    return measured(told) if told and len(counts) >= FEWEST else no("files, threads and processes did not grow")
+    counted = [(handle, _points(run, handle)) for handle in HANDLES]
+    growing = [(handle, points) for handle, points in counted if _grows(points, handle.min_growth)]
+    if growing:
+        return _finding(run, *max(growing, key=lambda each: each[1][-1].value))
+    flat, (_, files) = "files, threads and processes did not grow in number", counted[0]
+    return measured(f"{flat} ({files[-1].value:.0f} files at the end)") if len(files) >= MIN_COUNTS else no(flat)
 
 
-def _points(run: Run, name: str) -> list[Point]:
-    ends = [event.time for event in run.all("epoch")]
-    since = ends[0] if ends else (run.steps[0].time if run.steps else float("inf"))
+def _points(run: Run, handle: Handle) -> list[Point]:
+    """Counts after the first epoch and while it trains."""
+    epoch_ends = [event.time for event in run.all(Epoch)]
+    since = epoch_ends[0] if epoch_ends else (run.steps[0].time if run.steps else float("inf"))
     until = run.steps[-1].time if run.steps and not run.alive else float("inf")
-    counted = [sample for sample in run.samples if since <= sample["t"] <= until and isinstance(sample.get(name), int)]
-    return [Point(sample["t"], float(sample[name])) for sample in counted]
+    counted = [(sample.time, handle.count(sample)) for sample in run.samples if since <= sample.time <= until]
+    return [Point(time, float(count)) for time, count in counted if count is not None]
 
 
-def _grows(points: list[Point], least: int) -> bool:
-    """By much, in most steps of the way, and still at the end."""
-    if len(points) < FEWEST or points[-1].value - points[0].value < least:
+def _grows(points: list[Point], min_growth: int) -> bool:
+    """By much, nearly all the time, and still at the end."""
+    if len(points) < MIN_COUNTS or points[-1].value - points[0].value < min_growth:
         return False
-    found: Trend | None = trend(points)
-    if found is not None:
-        return found.is_steady and found.rise >= least
+    trend = fit_trend(points)
+    if trend is not None:
+        return trend.is_steady and trend.rise >= min_growth
     rises = sum(b.value > a.value for a, b in itertools.pairwise(points))
-    half = (points[0].value + points[-1].value) / 2
-    middle = points[len(points) // 2].value
-    return rises >= len(points) - 1 and abs(middle - half) < 0.35 * (points[-1].value - points[0].value)
+    straight = (points[0].value + points[-1].value) / 2
+    deviation = abs(points[len(points) // 2].value - straight)
+    return rises >= len(points) - 1 and deviation < MAX_DEVIATION * (points[-1].value - points[0].value)
 
 
-def _finding(run: Run, name: str, points: list[Point]) -> Finding:
+def _finding(run: Run, handle: Handle, points: list[Point]) -> Finding:
     first, last = int(points[0].value), int(points[-1].value)
-    groups, told = _groups(run, name)
-    what = f": {groups[0][1]}" if groups else ""
-    owner = _owner(run)
-    kept = [Evidence(f"{owner['name']} held {owner['length']:,} of them when it was last looked at")] if owner else []
+    (groups, named), owner = _groups(run, handle), _owner(run)
+    what = f" ({groups[0].what})" if groups else ""
+    held = [Evidence(f"`{owner.name}` held {owner.length:,} of them in the last census")] if owner else []
+    counts = f"{handle.label}: {first:,} when training had begun, {last:,} at the end"
     return Finding(
-        cause=f"The process has more and more {WORDS[name]}{what}. Nobody lets go of them.",
+        cause=f"The process has more and more {handle.label}{what}: they are {handle.leaked}.",
         confidence=Confidence.LIKELY,
-        evidence=(
-            Evidence(f"{WORDS[name]}: {first:,} when training had begun, {last:,} at the end", curve=_curve(points)),
-            *told,
-            *kept,
-        ),
-        remedies=(CURES[name],),
-        where=(owner.get("where") if owner else None) or fit_place(run),
+        evidence=(Evidence(counts, curve=tuple(point.value for point in points)), *named, *held),
+        remedies=(handle.remedy,),
+        where=(owner.where if owner else None) or fit_place(run),
     )
 
 
-def _curve(points: list[Point]) -> tuple[float, ...]:
-    return tuple(point.value for point in points)
+def _groups(run: Run, handle: Handle) -> tuple[list[HandleGroup], list[Evidence]]:
+    """What they are: threads by Python's own names where those are known, anything else as seen from outside."""
+    working_folder = f"{run.cwd}/" if run.cwd else "\0"
+    outside = [(event, event.what) for event in run.all(Census) if event.handles == handle.kind]
+    inside = [(event, event.threads) for event in run.all(Census) if event.threads and handle.kind == "threads"]
+    known = (inside or outside)[-1:]
+    groups = [replace(group, what=group.what.removeprefix(working_folder)) for _, found in known for group in found[:3]]
+    listed = ", ".join(f"{group.count:,} × {group.what}" for group in groups)
+    return groups, [Evidence(f"by name: {listed}", tuple(event for event, _ in known))] if groups else []
 
 
-def _groups(run: Run, name: str) -> tuple[list[tuple[int, str]], list[Evidence]]:
-    """What they are: files by name from outside, threads by the names that Python knows."""
-    here = f"{run.cwd}/" if run.cwd else "\0"
-    events = [event for event in run.all("census") if event.get("handles") == name]
-    found = (events[-1].get("what") or []) if events else []
-    inside = [event for event in run.all("census") if event.get("threads")]
-    if name == "threads" and inside:
-        events, found = inside, inside[-1].get("threads")
-    groups = [(int(group["count"]), str(group["what"]).removeprefix(here)) for group in found[:3]]
-    told = ", ".join(f"{count:,} × {what}" for count, what in groups)
-    return groups, [Evidence(f"what they are: {told}", tuple(events[-1:]))] if groups else []
-
-
-def _owner(run: Run) -> Mapping[str, Any] | None:
-    """The container of the program's own that holds most of them."""
-    inside = [event for event in run.all("census") if event.get("containers")]
-    held = [entry for event in inside[-1:] for entry in event.get("containers") if entry.get("holds") in HANDLES]
-    return max(held, key=lambda entry: int(entry["length"]), default=None)
+def _owner(run: Run) -> Container | None:
+    """The program's own container that holds most of them."""
+    inside = [event for event in run.all(Census) if event.containers]
+    held = [entry for event in inside[-1:] for entry in event.containers if entry.holds in HANDLE_CLASSES]
+    return max(held, key=lambda entry: entry.length, default=None)

@@ -1,103 +1,93 @@
-"""Memory grows, and not as tensors or graphs."""
+"""Memory grows, and it is neither tensors nor graphs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from laststep import text as words
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.leaks import (
-    DEATHS,
     Leak,
     Owner,
-    how_it_grew,
-    how_long,
-    is_graphs,
-    is_tensors,
-    keeps,
+    exhaustion_evidence,
+    garbage_evidence,
+    growth_evidence,
     leak_of,
-    not_garbage,
-    quiet,
+    no_leak,
 )
 from laststep.analysis.progress import fit_place, saved
+from laststep.record.events.training import TracedLine
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_count, format_place, format_size
 
 
-@rule(needs=("recorder",), outranks=(*DEATHS, "input-starved"))
+@rule(sees=("inside",), follows=("tensors-accumulating", "graphs-accumulating"))
 def host_memory_growing(run: Run) -> Answer:
-    """The process's memory grows steadily while it trains, and it is neither tensors nor graphs that pile up.
+    """The process's memory grows steadily during training, and neither tensors nor graphs account for it.
 
     What happened
-        Something takes a little more memory in each step or epoch and never gives it back: Python objects in a
-        container, or memory below Python (a library, a data pipeline's worker, fragments).
+        Something allocates more memory in each step or epoch and never frees it: Python objects in a container, or
+        memory below Python (a library, a worker of the data pipeline, fragmentation).
 
     How laststep knows
-        The lows of the process's memory rose steadily, after caches and buffers had been filled (several epochs
-        ended, or ten minutes went by where there are none), and collecting garbage did not give it back. A census
-        of the program's own names found no container of tensors that explains it.
+        The minima of the process's memory rose steadily after caches and buffers had been filled (several epochs
+        ended, or ten minutes passed where there are none), and a garbage collection did not free it. A census
+        measures the containers that the program's variables refer to: none with tensors accounts for the growth.
 
     What to do
-        If a container is named, let it keep less. If none is: train for a while with less in the loop (without
-        callbacks, without the augmentation) and see which part makes the curve flat.
+        If a container is named, store less in it. If not, train for a while with less in the loop (without callbacks,
+        without augmentation) and see which part makes memory stay flat.
 
     Not to be confused with
-        tensors-accumulating and graphs-accumulating (then it is known what piles up), memory that rises in the first
-        epoch and stays (a cache, a shuffle buffer), memory that rises and falls (garbage).
+        tensors-accumulating and graphs-accumulating (then it is known what accumulates), memory that rises in the
+        first epoch and stays (a cache, a shuffle buffer), memory that rises and falls (garbage).
     """
     leak = leak_of(run)
-    if leak is None or not keeps(leak) or is_tensors(leak) or is_graphs(leak):
-        return quiet(run, leak, "memory does not grow without a known owner")
-    return _finding(run, leak, leak.owner)
+    if leak is None or not leak.is_reportable or leak.is_of_tensors or leak.is_of_graphs:
+        return no_leak(run, leak, "no growth of memory apart from tensors and graphs")
+    return _of_container(run, leak, leak.owner) if leak.owner else _of_unknown(run, leak)
 
 
-def _finding(run: Run, leak: Leak, owner: Owner | None) -> Finding:
-    slope = f"{words.size(leak.trend.slope * 60)} a minute"
-    cause = f"Memory grows by {slope} while it trains; what keeps it was not found under the program's own names."
-    if owner is not None:
-        cause = f"{owner.name} keeps all that it is given ({owner.holds}), {owner.length:,} by now: there memory goes."
+def _of_container(run: Run, leak: Leak, owner: Owner) -> Finding:
+    held = f"{format_count(owner.length, 'element')} ({owner.holds})"
     return Finding(
-        cause=cause,
+        cause=f"{owner.label} holds {held} and keeps growing: it accounts for the leak.",
         confidence=Confidence.LIKELY,
-        evidence=(
-            how_it_grew(leak),
-            *(_kept(owner) or _grown(leak)),
-            *not_garbage(leak),
-            *how_long(run, leak),
-            *saved(run),
-        ),
-        remedies=_remedies(owner),
-        where=(owner.where if owner else _line(leak)) or fit_place(run),
+        evidence=(growth_evidence(leak), owner.growth, *_ending(run, leak)),
+        remedies=(Remedy(f"Store less in {owner.name}: a summary, the last few, or a file", None, owner.where),),
+        where=owner.where or fit_place(run),
     )
 
 
-def _line(leak: Leak) -> Mapping[str, Any] | None:
-    """The line of the user's own that allocated most of what is alive, where Python was asked to note that."""
-    lines = leak.censuses[-1].get("lines") if leak.censuses else None
+def _of_unknown(run: Run, leak: Leak) -> Finding:
+    rate, line = format_size(leak.trend.slope * 60), _largest_line(leak)
+    return Finding(
+        cause=f"Memory grows by {rate} per minute during training; none of the program's containers accounts for it.",
+        confidence=Confidence.LIKELY,
+        evidence=(growth_evidence(leak), *_allocated(line), *_ending(run, leak)),
+        remedies=(
+            Remedy(
+                "Remove parts (callbacks, augmentation, workers) until memory stays flat: the last one is the cause"
+            ),
+            Remedy(
+                "Let tracemalloc find the lines that allocate",
+                "PYTHONTRACEMALLOC=8 laststep run python train.py",
+                safe=True,
+            ),
+        ),
+        where=(line.place if line else None) or fit_place(run),
+    )
+
+
+def _ending(run: Run, leak: Leak) -> list[Evidence]:
+    return [*garbage_evidence(leak), *exhaustion_evidence(run, leak), *saved(run)]
+
+
+def _largest_line(leak: Leak) -> TracedLine | None:
+    """The user's own line that allocated most of the live memory, where the program has switched tracemalloc on."""
+    lines = leak.censuses[-1].lines if leak.censuses else ()
     return lines[0] if lines else None
 
 
-def _grown(leak: Leak) -> list[Evidence]:
-    """No container: what tracemalloc knows."""
-    found, line = [], _line(leak)
-    if line is not None:
-        found.append(Evidence(f"{words.size(line['bytes'])} of what is alive was allocated at {words.place(line)}"))
-    return found
-
-
-def _kept(owner: Owner | None) -> list[Evidence]:
-    if owner is None:
+def _allocated(line: TracedLine | None) -> list[Evidence]:
+    if line is None:
         return []
-    told = f"{owner.name} ({owner.kind}) got {owner.added:,} more, {words.size(owner.grew / owner.added)} each, "
-    share = f"{min(100, round(100 * owner.share))} % of what memory grew by"
-    return [Evidence(f"{told}between two looks at it: {share}", owner.events)]
-
-
-def _remedies(owner: Owner | None) -> tuple[Remedy, ...]:
-    if owner is not None:
-        return (Remedy(f"Let {owner.name} keep less: a summary, the last few, or a file", None, owner.where),)
-    return (
-        Remedy("Take parts out (callbacks, augmentation, workers) until the curve is flat: the last one is it"),
-        Remedy("Let Python say which lines allocate", "PYTHONTRACEMALLOC=8 laststep run python train.py", safe=True),
-    )
+    return [Evidence(f"{format_size(line.bytes)} of the live memory was allocated at {format_place(line.place)}")]

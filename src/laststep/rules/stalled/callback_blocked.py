@@ -1,62 +1,54 @@
-"""The time goes into a callback."""
+"""A callback does not return."""
 
 from __future__ import annotations
 
-from laststep import text as words
-from laststep.analysis.finding import Confidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, no, progress
-from laststep.analysis.stacks import Thread
-from laststep.analysis.stall import DEATHS, SEEN, never_stuck, since, standing, stuck, used
+from laststep.analysis.finding import Confidence, Finding, Remedy, no
+from laststep.analysis.progress import fit_place, progress
+from laststep.analysis.stacks import ThreadView
+from laststep.analysis.stall import never_stuck, position, since, stuck, used
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_place
 
 
-@rule(needs=(SEEN,), outranks=DEATHS)
+@rule(sees=("inside", "attached"))
 def callback_blocked(run: Run) -> Answer:
-    """A callback does not come back.
+    """A callback does not return.
 
     What happened
-        Keras called one of the callbacks and waits for it to return: it waits for a lock, for a service that does not
-        answer, for a child process, for somebody's input, or it runs in an endless loop. fit runs callbacks in its
-        own thread, so training stands still meanwhile.
+        Keras called a callback and waits for it to return. The callback waits for a lock, for a service that does not
+        respond, for a child process or for keyboard input, or it runs in an endless loop. fit runs callbacks in its
+        own thread, so training makes no progress meanwhile.
 
     How laststep knows
-        Nothing moved for far longer than before, and the main thread's stack goes through Keras's list of callbacks
-        into the line shown.
+        There was no progress for far longer than before, and the main thread's stack goes through Keras's callback
+        list to the line shown.
 
     What to do
-        Give what the callback waits for a timeout, or do it in a thread of its own (uploads, messages).
+        Add a timeout to what the callback waits for, or do the work in a background thread (uploads, messages).
 
     Not to be confused with
         callback-raised (the callback failed), deadlocked (it waits for a thread that waits for it).
     """
-    found = stuck(run, "callback-blocked")
-    if found is None:
+    view = stuck(run, "callback-blocked")
+    if view is None:
         return no(never_stuck(run))
-    event, look = found
-    inside = look.main.callback or look.main
+    inside = view.main.callback or view.main
     place = inside.place
-    who = _name(inside)
-    told = Thread({"frames": inside.frames, "call": look.main.call, "on": look.main.on})
+    at = f": {format_place(place)}" if place else ""
     return Finding(
-        cause=f"Training waits for {who}, which does not come back" + (f": {words.place(place)}." if place else "."),
+        cause=f"Training waits for {_name(inside)}, which does not return{at}.",
         confidence=Confidence.LIKELY,
-        evidence=(
-            since(event, look),
-            standing(event, told, "the main thread, inside it,"),
-            used(event, look),
-            progress(run),
-        ),
+        evidence=(since(view), position(view, inside, "the main thread, in the callback,"), used(view), progress(run)),
         remedies=(
-            Remedy("Let what it waits for at this line time out, or do it in a thread of its own", None, place, True),
+            Remedy("Add a timeout to the wait at this line, or do this in a background thread", None, place, True),
         ),
         where=place or fit_place(run),
     )
 
 
-def _name(inside: Thread) -> str:
-    """The hook that Keras called, and the callback's own file where it is one of Keras's."""
-    outer = inside.frames[-1]
-    file = str(outer.get("file")).rpartition("/")[2].removesuffix(".py")
-    hook = str(outer.get("function"))
-    return f"the callback's {hook}" if inside.place else f"Keras's callback {file} ({hook})"
+def _name(inside: ThreadView) -> str:
+    """The method that Keras called; with the file of the callback where that is one of Keras's own."""
+    hook = inside.frames[-1]
+    file = hook.file.rpartition("/")[2].removesuffix(".py")
+    return f"a callback's {hook.function}" if inside.place else f"Keras's own callback {file} ({hook.function})"

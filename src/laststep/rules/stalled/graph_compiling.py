@@ -1,55 +1,54 @@
-"""Tracing or compiling: slow, not stuck."""
+"""TensorFlow is tracing or compiling: slow, not stuck."""
 
 from __future__ import annotations
 
-from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, no
-from laststep.analysis.stacks import Look
-from laststep.analysis.stall import DEATHS, SEEN, last_look, used
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import fit_place
+from laststep.analysis.stacks import SnapshotView
+from laststep.analysis.stall import last_snapshot, used
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_duration
 
 
-@rule(needs=(SEEN,), outranks=DEATHS)
+@rule(sees=("inside", "attached"))
 def graph_compiling(run: Run) -> Answer:
-    """TensorFlow traces or compiles: this is slow, but it is not stuck.
+    """TensorFlow is tracing or compiling: this is slow, but it is not stuck.
 
     What happened
         Before the first step (and again for each new shape) TensorFlow turns the Python code into a graph and, with
-        jit_compile=True, compiles it. For a large or unrolled model this takes minutes, in which nothing is printed.
+        jit_compile=True, compiles it. For a large or unrolled model this takes minutes, and prints nothing.
 
     How laststep knows
-        The main thread's stack is inside TensorFlow's tracing; or it computes inside the first call of a compiled
-        step, with the processor busy and no data waited for.
+        The main thread's stack is inside TensorFlow's tracing. Or it is inside the first call of a compiled step, the
+        CPU is busy, and the step does not wait for data.
 
     What to do
-        Wait. To make it shorter: keep Python loops out of the model (each turn is traced by itself), use fewer
-        different shapes, or switch jit_compile off.
+        Wait. To make it shorter: keep Python loops out of the model (every iteration is traced), use fewer different
+        shapes, or set jit_compile=False.
 
     Not to be confused with
         retracing (it happens again and again), input-blocked (it waits for data). Too little GPU memory under XLA:
-        TensorFlow then asks its allocator again every 10 s, for minutes, and prints nothing, while neither processor
-        nor card works. With jit_compile=False it fails at once, and says what it lacks.
+        TensorFlow then retries the allocation every 10 s for minutes and prints nothing, while CPU and GPU are idle.
+        With jit_compile=False it fails at once and says what it lacks.
     """
-    found = last_look(run)
-    if found is None:
+    view = last_snapshot(run)
+    if view is None:
         return no("no step is being traced or compiled now")
-    event, look = found
-    first = look.phase in ("first step", "trace", "")
-    compiling = first and look.doing == "execute" and not look.idle and not look.waiting
-    if look.doing != "trace" and not compiling:
-        return no("it was looked at while it did not move, and it did not trace or compile")
-    jit = bool(run.fit and (run.fit.began.get("model") or {}).get("jit_compile"))
-    what = "compiles the step" if jit else "builds or computes the first step"
-    if look.doing == "trace":
-        what = "traces the model"
-    lasted = words.span(look.seconds)
-    lasted = f"at least {lasted}" if event.get("watched") else f"{lasted} so far"
+    first = view.phase in ("first step", "trace", "")
+    compiling = first and view.doing == "execute" and not view.idle and not view.waiting
+    if view.doing != "trace" and not compiling:
+        return no("the last snapshot shows no tracing or compiling")
+    jit = bool(run.fit and run.fit.began.jit_compile)
+    what = "is compiling the step" if jit else "is building or running the first step"
+    if view.doing == "trace":
+        what = "is tracing the model"
+    lasted = format_duration(view.seconds)
+    lasted = f"at least {lasted}" if view.snapshot.watched else f"{lasted} so far"
     return Finding(
         cause=f"TensorFlow {what}: slow, not stuck ({lasted}).",
-        confidence=Confidence.LIKELY if look.doing == "trace" or jit else Confidence.POSSIBLE,
-        evidence=(Evidence(_stack(look), (event,)), used(event, look)),
+        confidence=Confidence.LIKELY if view.doing == "trace" or jit else Confidence.POSSIBLE,
+        evidence=(Evidence(_stack(view), (view.snapshot,)), used(view)),
         remedies=(Remedy("Wait: it ends by itself"), *_without_xla(jit)),
         where=fit_place(run),
     )
@@ -59,7 +58,7 @@ def _without_xla(jit: bool) -> tuple[Remedy, ...]:
     return (Remedy("Or compile without XLA", "jit_compile=False"),) if jit else ()
 
 
-def _stack(look: Look) -> str:
-    if look.doing == "trace":
+def _stack(view: SnapshotView) -> str:
+    if view.doing == "trace":
         return "the main thread is inside TensorFlow's tracing"
-    return "the main thread is inside TensorFlow's call of the first step, which does not wait for data"
+    return "the main thread is inside TensorFlow's call of the first step, which is not waiting for data"

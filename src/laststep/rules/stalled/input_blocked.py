@@ -1,108 +1,110 @@
-"""A step waits for data that never comes."""
+"""A step waits for data that never arrives."""
 
 from __future__ import annotations
 
-from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, no, progress, short_message
-from laststep.analysis.stacks import Look, Place
-from laststep.analysis.stall import DEATHS, SEEN, never_stuck, since, standing, stuck, used
-from laststep.record.event import Event
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.messages import short_message
+from laststep.analysis.progress import fit_place, progress
+from laststep.analysis.stacks import EXECUTE, ITERATOR, SnapshotView
+from laststep.analysis.stall import never_stuck, position, since, stuck, used
+from laststep.record.events.process import Raised
+from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_duration, format_place
+
+MAX_DEAD_THREADS = 2
+CALLS = {"open": "opening", "read": "reading", "recv": "receiving from"}
 
 
-@rule(needs=(SEEN,), outranks=(*DEATHS, "input-starved", "unhandled-exception"))
+@rule(sees=("inside", "attached"))
 def input_blocked(run: Run) -> Answer:
-    """A training step waits for data that never comes.
+    """A training step waits for data that never arrives.
 
     What happened
-        Training asked its input for the next batch, and the input does not deliver: a generator waits on a queue
-        whose producer is dead, a download or a file system does not answer, a pipe has no writer, a worker process
-        hangs, or a filter lets nothing through.
+        Training asked its input for the next batch, and the input does not deliver it: a generator waits on a queue
+        whose producer is dead, a download or a file system does not respond, a pipe has no writer, a worker process
+        hangs, or a filter drops every element.
 
     How laststep knows
-        No step was complete for far longer than any before. A mark around the taking of the batch says that it is
-        the data that is waited for, not the computation; the stacks of all threads show the line of the generator
-        or the file, the pipe or the peer that a thread of the pipeline is blocked in.
+        No step finished for far longer than any before. A mark around the fetching of the batch shows that the step
+        waits for data and does not compute. The stacks of all threads show the line of the generator, or the file,
+        pipe or peer in which a thread of the pipeline is blocked.
 
     What to do
-        Look at the line shown. Give every wait a timeout (queue.get(timeout=60), requests.get(url, timeout=30)), and
-        let an error in a producer thread reach the consumer (put the exception into the queue).
+        Check the line shown. Give every wait a timeout (queue.get(timeout=60), requests.get(url, timeout=30)). Pass
+        an error in a producer thread on to the consumer (put the exception into the queue).
 
     Not to be confused with
-        input-starved (data comes, but slowly), shuffle-buffer-filling (the buffer is being filled), deadlocked (the
+        input-starved (data arrives, but slowly), shuffle-buffer-filling (the buffer is being filled), deadlocked (the
         producer and the consumer wait for each other).
     """
-    found = stuck(run, "input-blocked")
-    if found is None:
+    view = stuck(run, "input-blocked")
+    if view is None:
         return no(never_stuck(run))
-    event, look = found
-    feeder = look.blocked
-    place = feeder.place if feeder.place is not None and feeder is not look.main else _in_main(look)
-    evidence = [since(event, look)]
+    feeder = view.blocked
+    place = feeder.place if feeder.place is not None and feeder is not view.main else _in_main(view)
+    evidence = [since(view)]
     if place is not None:
-        who = "the program's own code in the input pipeline" if feeder is not look.main else "the training loop"
-        evidence.append(standing(event, feeder, who))
-    native = _native(event)
+        name = "the program's own code in the input pipeline" if feeder is not view.main else "the training loop"
+        evidence.append(position(view, feeder, name))
+    native = _native(view)
     if native is not None:
         evidence.append(native)
-    evidence += _dead_threads(run)
-    evidence += [*_marked(event, look), used(event, look), progress(run)]
     return Finding(
-        cause=_cause(look, place, native),
+        cause=_cause(view, place, native),
         confidence=Confidence.LIKELY,
-        evidence=tuple(evidence),
-        remedies=tuple(_remedies(look)),
+        evidence=(*evidence, *_dead_threads(run), *_marked(view), used(view), progress(run)),
+        remedies=tuple(_remedies(view)),
         where=place or fit_place(run),
     )
 
 
-def _in_main(look: Look) -> Place | None:
-    """A hand-written loop: the user's line inside the iterator, not the loop's own."""
-    return look.main.place if look.main.runs("iterator_ops.py") or not look.main.has("quick_execute") else None
+def _in_main(view: SnapshotView) -> Place | None:
+    """In a hand-written loop: the user's line inside the iterator, not that of the loop."""
+    return view.main.place if view.main.runs(ITERATOR) or not view.main.has(EXECUTE) else None
 
 
-def _cause(look: Look, place: Place | None, native: Evidence | None) -> str:
-    if place is not None and (look.blocked is not look.main or look.idle):
-        return f"Training waits for data: the input pipeline is stuck in {words.place(place)}."
+def _cause(view: SnapshotView, place: Place | None, native: Evidence | None) -> str:
+    if place is not None and (view.blocked is not view.main or view.idle):
+        return f"Training waits for data: the input pipeline is stuck at {format_place(place)}."
     if native is not None:
         return f"Training waits for data: {native.says}."
-    busy = " The pipeline works all the while, but nothing comes out of it." if not look.idle else ""
-    return f"Training waits for a batch that does not come.{busy}"
+    busy = " The pipeline is busy, but delivers nothing." if not view.idle else ""
+    return f"Training waits for a batch that never arrives.{busy}"
 
 
-def _native(event: Event) -> Evidence | None:
-    for told in event.get("native", []):
-        if told.get("on"):
-            call = {"open": "opening", "read": "reading", "recv": "receiving from"}.get(str(told.get("call")), "using")
-            return Evidence(f"a thread of TensorFlow's pipeline is blocked {call} {told['on']}", (event,))
-    return None
+def _native(view: SnapshotView) -> Evidence | None:
+    task = next((task for task in view.snapshot.native if task.on), None)
+    if task is None:
+        return None
+    call = CALLS.get(task.call, "using")
+    return Evidence(f"a thread of TensorFlow's pipeline is blocked {call} {task.on}", (view.snapshot,))
 
 
 def _dead_threads(run: Run) -> list[Evidence]:
     """A producer that died of an error leaves its consumer waiting."""
+    died = [error for error in run.all(Raised) if error.left == "thread"]
     return [
-        Evidence(f"a thread died before of {short_message(event, 120)} at {words.place(event.get('where'))}", (event,))
-        for event in run.all("exception")
-        if event.get("left") == "thread"
-    ][:2]
+        Evidence(f"a thread died earlier of {short_message(error, 120)} at {format_place(error.where)}", (error,))
+        for error in died[:MAX_DEAD_THREADS]
+    ]
 
 
-def _marked(event: Event, look: Look) -> list[Evidence]:
-    if not look.waiting:
+def _marked(view: SnapshotView) -> list[Evidence]:
+    if not view.waiting:
         return []
-    return [Evidence(f"the step has been waiting for its batch for {words.span(look.waiting)}", (event,))]
+    return [Evidence(f"the step has waited for its batch for {format_duration(view.waiting)}", (view.snapshot,))]
 
 
-def _remedies(look: Look) -> list[Remedy]:
-    feeder = look.blocked
+def _remedies(view: SnapshotView) -> list[Remedy]:
+    feeder = view.blocked
     if feeder.waits_for == "queue":
-        does = "Give the wait a timeout, and put a producer's exception into the queue so that it is seen"
+        does = "Add a timeout, and put a producer's exception into the queue so that the consumer raises it"
         return [Remedy(does, "item = q.get(timeout=60)", feeder.place, safe=True)]
     if feeder.on.startswith("socket"):
-        return [Remedy("Give the request a timeout and try again when it is over", None, feeder.place, safe=True)]
-    if not look.idle:
-        return [Remedy("See whether anything passes: next(iter(dataset)) stage by stage; a filter may drop all")]
-    does = "Make the wait at this line end: a timeout, or an error when the other side is gone"
+        return [Remedy("Set a timeout on the request, and retry", None, feeder.place, safe=True)]
+    if not view.idle:
+        return [Remedy("Check each stage with next(iter(dataset)): a filter may drop every element")]
+    does = "End the wait at this line: with a timeout, or with an error when the other side is gone"
     return [Remedy(does, None, feeder.place)]

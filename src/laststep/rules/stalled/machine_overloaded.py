@@ -1,36 +1,38 @@
-"""Others use the cores."""
+"""Other processes use the cores."""
 
 from __future__ import annotations
 
-from laststep import text as words
-from laststep.analysis.cores import Overload, overload_of, stretches_of
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, measured, no, progress
+from laststep.analysis.cores import Overload, intervals_of, overload_of
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.stall import since, stuck, used
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_duration
 
-SLOWER = 1.3  # times
+MIN_SLOWDOWN = 1.3
+MAX_QUIET_SHARE = 0.3  # of the cores in use by others: below that the machine is called free
+MIN_OTHER_CORES = 0.2  # in use by processes that are not named
 
 
-@rule(needs=("recorder",), outranks=("time-limit-reached", "input-starved", "threads-oversubscribed"))
+@rule(sees=("inside",), ends=False)
 def machine_overloaded(run: Run) -> Answer:
-    """Other processes use the cores, and the training gets only a part of the processor time that it needs.
+    """Other processes use the cores, and training gets only a part of the CPU time that it needs.
 
     What happened
-        More work is ready to run on this machine (or on the cores that the training may use) than it has cores:
-        other jobs, other users, other containers. The kernel lets all of them run in turns. Nothing is wrong with the
-        program: each step takes as many times longer as it has to share.
+        More work is ready to run on this machine (or on the cores that training may use) than there are cores: other
+        jobs, other users, other containers. The kernel lets them take turns. Nothing is wrong with the program: each
+        step takes longer in proportion.
 
     How laststep knows
         The kernel counts how long the program's threads ran, and how long they were ready to run and had no core. It
-        also counts the work of each core; what remains after taking off the program, its children and laststep is
-        the others' work. The processes that used most are named where they can be seen: not from inside a container.
+        also counts the load of each core; what is not the program, its children or laststep is other processes. Those
+        that used most are named where they are visible, which they are not from inside a container.
 
     What to do
-        Run fewer jobs at a time on these cores, lower the others' priority (nice, or a CPU quota of their container),
-        or move to cores that are free. More threads (OMP_NUM_THREADS, tf.config.threading) do not help: they share the
-        same cores.
+        Run fewer jobs at a time on these cores, lower the priority of the others (nice, or a CPU quota for their
+        container), or move to cores that are free. More threads (OMP_NUM_THREADS, tf.config.threading) do not help:
+        they share the same cores.
 
     Not to be confused with
         threads-oversubscribed (the program's own threads are too many), a program whose own workers use all cores,
@@ -38,37 +40,38 @@ def machine_overloaded(run: Run) -> Answer:
     """
     found, stall = overload_of(run), stuck(run, "machine-overloaded")
     if found is None:
-        return _quiet(run)
+        return _not_overloaded(run)
+    span = format_duration(found.seconds)
     evidence = [
         Evidence(
-            f"for {words.span(found.seconds)} its threads got {found.share:.0%} of the processor time that they wanted",
-            curve=tuple(each.ran / (each.ran + each.waited) for each in found.stretches),
+            f"for {span} its threads got {found.share:.0%} of the CPU time that they asked for",
+            curve=tuple(each.ran / (each.ran + each.waited) for each in found.intervals),
         ),
-        Evidence(f"other processes used {found.others:.1f} of {found.of:g} cores meanwhile: {_who(found)}"),
+        Evidence(f"meanwhile other processes used {found.others:.1f} of {found.of:g} cores: {_names(found)}"),
     ]
-    if found.slower is not None and found.slower > SLOWER:
-        evidence.append(Evidence(f"a step took {found.slower:.1f} times as long as in the rest of the run"))
+    if found.slowdown is not None and found.slowdown > MIN_SLOWDOWN:
+        evidence.append(Evidence(f"a step took {found.slowdown:.1f} times as long as in the rest of the run"))
     if stall is not None:
-        evidence = [since(*stall), *evidence, used(*stall)]
+        evidence = [since(stall), *evidence, used(stall)]
     return Finding(
-        cause=f"Others use the cores: the training gets {found.share:.0%} of the processor time that it needs.",
+        cause=f"Other processes use the cores: training gets {found.share:.0%} of the CPU time that it needs.",
         confidence=Confidence.LIKELY,
         evidence=(*evidence, progress(run)),
         remedies=(
-            Remedy("Run fewer jobs at a time on these cores, or train where they are free", safe=True),
-            Remedy("Or lower the priority of the others", _renice(found), safe=True),
+            Remedy("Run fewer jobs at a time on these cores, or train on cores that are free", safe=True),
+            Remedy("Or lower the priority of the other processes", _renice(found), safe=True),
             Remedy("More threads do not help (OMP_NUM_THREADS, tf.config.threading): they share the same cores"),
         ),
         where=fit_place(run),
     )
 
 
-def _who(found: Overload) -> str:
+def _names(found: Overload) -> str:
     if not found.top:
-        return "which processes can't be seen from here (a container, another user, or the host of a virtual machine)"
-    told = ", ".join(f"{name} (pid {pid}, {cores:.1f})" for name, pid, cores in found.top)
+        return "which ones is not visible from here (a container, another user, or the host of a virtual machine)"
+    named = ", ".join(f"{name} (pid {pid}, {cores:.1f})" for name, pid, cores in found.top)
     rest = found.others - sum(cores for _, _, cores in found.top)
-    return told + (f" and more ({rest:.1f})" if rest > 0.2 else "")
+    return named + (f" and more ({rest:.1f})" if rest > MIN_OTHER_CORES else "")
 
 
 def _renice(found: Overload) -> str | None:
@@ -76,9 +79,11 @@ def _renice(found: Overload) -> str | None:
     return f"renice -n 10 -p {pids}" if pids else None
 
 
-def _quiet(run: Run) -> Answer:
-    every = stretches_of(run)
+def _not_overloaded(run: Run) -> Answer:
+    every = intervals_of(run)
     if not every:
         return no("how long it waited for a core is not known")
     most = max(each.others / each.of for each in every)
-    return measured(f"others used at most {most:.0%} of its cores") if most < 0.3 else no("it got the cores it wanted")
+    if most < MAX_QUIET_SHARE:
+        return measured(f"other processes used at most {most:.0%} of its cores")
+    return no("it got the CPU time that it asked for")

@@ -1,47 +1,45 @@
-"""Waiting for the network."""
+"""A peer on the network does not respond."""
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Finding, Remedy
-from laststep.analysis.progress import no, progress
-from laststep.analysis.stacks import Look
-from laststep.analysis.stall import DEATHS, SEEN, SOCKET, never_stuck, since, stall_of, standing, used
+from laststep.analysis.finding import Confidence, Finding, Remedy, no
+from laststep.analysis.progress import progress
+from laststep.analysis.stacks import SnapshotView
+from laststep.analysis.stall import SOCKET, never_stuck, position, since, stall_of, used
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 
-@rule(needs=(SEEN,), outranks=(*DEATHS, "input-blocked", "callback-blocked", "python-blocked"))
+@rule(tier=Tier.ROOT, sees=("inside", "attached"))
 def network_stalled(run: Run) -> Answer:
-    """The program waits for another machine that does not answer.
+    """The program waits for another machine that does not respond.
 
     What happened
-        A thread that training depends on waits for a connection or for an answer over the network: a data server, a
-        bucket, a tracking service. Without a timeout such a wait has no end.
+        A thread that training depends on waits for a connection or a response over the network: a data server, a
+        bucket, a tracking service. Without a timeout such a wait never ends.
 
     How laststep knows
-        Nothing moved for far longer than before, and the thread at the line shown is blocked in a network call; the
-        kernel's table of connections gives the peer.
+        There was no progress for far longer than before, and the thread at the line shown is blocked in a network
+        call. The kernel's table of connections names the peer.
 
     What to do
-        Set a timeout (requests.get(url, timeout=30), socket.settimeout) and try again; see whether the peer answers.
+        Set a timeout (requests.get(url, timeout=30), socket.settimeout) and retry. Check whether the peer responds.
 
     Not to be confused with
-        data-source-unreachable (the connection failed, with an error), peer-lost (another rank of the training).
+        data-source-unreachable (the connection failed with an error), peer-lost (another rank of the training).
     """
-    event = stall_of(run)
-    if event is None:
+    stall = stall_of(run)
+    if stall is None:
         return no(never_stuck(run))
-    look = Look(event.raw)
-    thread = look.blocked
-    if not thread.on.startswith(SOCKET) or not look.idle:
-        return no("it was stuck, but in no network call")
+    view = SnapshotView(stall)
+    thread = view.blocked
+    if not thread.on.startswith(SOCKET) or not view.idle:
+        return no("it was stuck, but not in a network call")
     peer = thread.on.removeprefix(SOCKET)
     return Finding(
-        cause=f"The program waits for {peer}, which does not answer.",
+        cause=f"The program waits for {peer}, which does not respond.",
         confidence=Confidence.LIKELY,
-        evidence=(since(event, look), standing(event, thread, "the waiting thread"), used(event, look), progress(run)),
-        remedies=(
-            Remedy("Give the call at this line a timeout, and try again when it is over", None, thread.place, True),
-        ),
+        evidence=(since(view), position(view, thread, "the waiting thread"), used(view), progress(run)),
+        remedies=(Remedy("Set a timeout on the call at this line, and retry", None, thread.place, True),),
         where=thread.place,
     )

@@ -1,64 +1,62 @@
-"""The main thread sits in the user's own code."""
+"""The main thread does not leave the program's own code."""
 
 from __future__ import annotations
 
-from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import no, progress
-from laststep.analysis.stacks import Look
-from laststep.analysis.stall import DEATHS, SEEN, never_stuck, since, standing, stuck, used
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import progress
+from laststep.analysis.stacks import SnapshotView
+from laststep.analysis.stall import never_stuck, position, since, stuck, used
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_duration, format_place
 
-FROZEN = 5.0  # seconds without a beat
+MIN_FROZEN_SECONDS = 5.0  # without a heartbeat
 
 
-@rule(needs=(SEEN,), outranks=DEATHS)
+@rule(sees=("inside", "attached"))
 def python_blocked(run: Run) -> Answer:
-    """The main thread sits in the program's own code and does not come back to training.
+    """The main thread stays in the program's own code and does not return to training.
 
     What happened
         Between two steps the program does something of its own that does not end: it waits for an event, a socket or
-        another program, or it computes without end (an endless while, a regular expression that backtracks).
+        another program, or it computes without end (an endless while loop, a regular expression that backtracks).
 
     How laststep knows
-        The training loop was left for far longer than ever before, and the main thread's stack stands at a line of
-        the program's own inside that loop. Where it computes inside C code, laststep's own heartbeat stands still too.
+        The time since the last step is far longer than ever before, and the main thread is at a line of the program's
+        own inside the training loop. Where it computes inside C code, laststep's own heartbeat stops too.
 
     What to do
-        Look at the line shown: give its wait a timeout, or end its loop.
+        Check the line shown: add a timeout to its wait, or end its loop.
 
     Not to be confused with
         input-blocked (it waits for a batch), callback-blocked (a Keras callback), deadlocked (another thread waits
         for this one).
     """
-    found = stuck(run, "python-blocked")
-    if found is None:
+    view = stuck(run, "python-blocked")
+    if view is None:
         return no(never_stuck(run))
-    event, look = found
-    place = look.main.place
-    frozen = float(event.get("beat_age") or 0.0) > FROZEN and not look.idle
-    evidence = [since(event, look), standing(event, look.main, "the main thread"), used(event, look), progress(run)]
+    place, age = view.main.place, view.snapshot.beat_age or 0.0
+    frozen = age > MIN_FROZEN_SECONDS and not view.idle
+    evidence = [since(view), position(view, view.main, "the main thread"), used(view), progress(run)]
     if frozen:
-        age = words.span(float(event.get("beat_age")))
-        says = f"no other Python thread has run for {age}: C code holds the interpreter"
-        evidence.insert(2, Evidence(says, (event,)))
+        says = f"no other Python thread has run for {format_duration(age)}: C code holds the GIL"
+        evidence.insert(2, Evidence(says, (view.snapshot,)))
     return Finding(
-        cause=f"The program's own code does not come back to training: {words.place(place)}{_how(look, frozen)}.",
+        cause=f"The program's own code does not return to training: {format_place(place)} {_what(view, frozen)}.",
         confidence=Confidence.LIKELY,
         evidence=tuple(evidence),
-        remedies=(Remedy(_what_to_do(look), None, place),),
+        remedies=(Remedy(_remedy(view), None, place),),
         where=place,
     )
 
 
-def _how(look: Look, frozen: bool) -> str:
+def _what(view: SnapshotView, frozen: bool) -> str:
     if frozen:
-        return " computes inside one call and lets no other thread run"
-    return " waits" if look.idle else " computes and does not end"
+        return "computes inside one call that holds the GIL"
+    return "is waiting" if view.idle else "computes without end"
 
 
-def _what_to_do(look: Look) -> str:
-    if look.main.call == "sleep":
-        return "Look at what this line waits for; it sleeps until then"
-    return "Give the wait at this line a timeout" if look.idle else "Make this line end"
+def _remedy(view: SnapshotView) -> str:
+    if view.main.call == "sleep":
+        return "Check what this line waits for: it sleeps until then"
+    return "Add a timeout to the wait at this line" if view.idle else "Make the computation at this line end"

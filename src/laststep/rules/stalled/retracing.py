@@ -5,79 +5,89 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import no
-from laststep.record.event import Event
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.record.events.training import Trace
+from laststep.record.place import Place
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
+from laststep.text import format_duration
 
-FEWEST = 5  # traces of one function, of which a few are normal
-MOST_BETWEEN = 20  # steps between two traces of a function made anew: with more, each is used for long
-SECONDS, SHARE = 2.0, 0.05  # lost, and of the time since the first of them
+MIN_TRACES = 5  # of one function; a few are normal
+MAX_STEPS_BETWEEN = 20  # two traces of a function created anew: with more, each is used for long
+MIN_LOST_SECONDS = 2.0
+MIN_LOST_SHARE = 0.05  # of the time since the first of these traces
+MAX_ARGUMENTS = 2
+
+Changes = tuple[tuple[str, str, str], ...]  # argument, before, now
 
 
-@rule(needs=("recorder",))
+@rule(tier=Tier.ROOT, sees=("inside",), ends=False)
 def retracing(run: Run) -> Answer:
-    """A tf.function is traced again and again: each time the whole Python code runs and a new graph is built.
+    """A tf.function is traced again and again: each time all of its Python code runs and a new graph is built.
 
     What happened
-        A tf.function makes a graph for each kind of arguments. A Python number (a learning rate, a step number) is a
-        new kind for each value, an array is one for each shape, and a function that is decorated anew in each turn
-        of a loop begins from nothing each time. A trace takes from a tenth of a second to minutes, and its graph stays.
+        A tf.function builds a graph for each kind of arguments. A Python number (a learning rate, a step number) is a
+        new kind for each value, and an array is one for each shape. A function that is decorated anew in each
+        iteration of a loop starts from nothing each time. A trace takes from a tenth of a second to minutes, and its
+        graph stays in memory.
 
     How laststep knows
-        It sees every trace, how long it took, from which line it was called, and which argument differs from the
-        most similar call before.
+        It sees every trace, how long it took, from which line it was called, and which argument differs from the most
+        similar call before.
 
     What to do
-        Pass tf.constant(value) instead of a Python number; give shapes that vary as None in input_signature, or set
-        reduce_retracing=True; define the function once, outside the loop.
+        Pass tf.constant(value) instead of a Python number. Give shapes that vary as None in input_signature, or set
+        reduce_retracing=True. Define the function once, outside the loop.
 
     Not to be confused with
         graph-compiling (the first trace, once), graphs-accumulating (the memory that the graphs take).
     """
-    groups: dict[tuple[str, str], list[Event]] = defaultdict(list)
-    for event in run.all("trace"):
-        function = event.get("function") or {}
-        if function:  # Keras's and tf.data's own are traced for each fit and each dataset
-            groups[str(function.get("file")), str(function.get("line"))].append(event)
-    worst = max(groups.values(), key=lambda of: sum(float(e.get("seconds") or 0) for e in of[1:]), default=[])
-    lost = sum(float(event.get("seconds") or 0) for event in worst[1:])
-    count = max((int(event.get("number") or 0) for event in worst), default=0)
+    worst = _most_expensive(run)
+    lost = sum(trace.seconds for trace in worst[1:])
+    count = max((trace.number for trace in worst), default=0)
     taken = max(run.seconds - (worst[0].time - run.began), 1e-9) if worst else 1.0
-    late = [event for event in worst[1:] if int(event.get("step") or 0) > 0 or len(worst) > 2 * FEWEST]
-    if count < FEWEST or lost < SECONDS or lost < SHARE * taken or len(late) < FEWEST - 1:
-        told = f"the most often traced function was traced {count} times, {words.span(lost)} lost" if count > 1 else ""
-        return no(told or "no function of the program was traced twice")
-    steps = [int(event.get("step") or 0) for event in worst]
-    if not any(event.get("changed") for event in worst) and steps[-1] - steps[0] > MOST_BETWEEN * len(steps):
-        return no("functions were made anew, with many steps in between: one for each model")
-    name = worst[0].get("name")
-    changed: list[list[str]] = next((event.get("changed") for event in reversed(worst) if event.get("changed")), [])
-    where = worst[-1].get("where")
-    evidence = [
-        Evidence(
-            f"{name} was traced {count:,} times; {words.span(lost)} went into it ({lost / taken:.0%})", (worst[-1],)
-        )
-    ]
-    evidence += [
-        Evidence(f"the argument {argument} was {spoken(before)}, then {spoken(now)}", (worst[-1],))
-        for argument, before, now in changed[:2]
-    ]
-    if not changed:
-        evidence.append(Evidence("each time it was a new function: it is made anew for each call", (worst[-1],)))
+    late = [trace for trace in worst[1:] if trace.step > 0 or len(worst) > 2 * MIN_TRACES]
+    few = count < MIN_TRACES or len(late) < MIN_TRACES - 1
+    if few or lost < MIN_LOST_SECONDS or lost < MIN_LOST_SHARE * taken:
+        if count <= 1:
+            return no("no function of the program was traced twice")
+        return no(f"retracing cost {format_duration(lost)} at most, in a function that was traced {count} times")
+    if not any(trace.changed for trace in worst) and worst[-1].step - worst[0].step > MAX_STEPS_BETWEEN * len(worst):
+        return no("functions were created anew, but many steps apart: one for each model")
+    name, last = worst[0].name, worst[-1]
+    changes: Changes = next((trace.changed for trace in reversed(worst) if trace.changed), ())
     return Finding(
-        cause=f"{name} is traced again and again ({count:,} times, {words.span(lost)} lost): {_why(changed)}.",
+        cause=f"{name} was traced {count:,} times ({format_duration(lost)} lost): {_why(changes)}.",
         confidence=Confidence.CERTAIN,
-        evidence=tuple(evidence),
-        remedies=(_remedy(changed, where),),
-        where=where,
+        evidence=(
+            Evidence(f"tracing {name} again took {format_duration(lost)} ({lost / taken:.0%} of the time)", (last,)),
+            *(Evidence(says, (last,)) for says in _differences(changes)),
+        ),
+        remedies=(_remedy(changes, last.where),),
+        where=last.where,
     )
 
 
-def spoken(kind: str) -> str:
-    """Literal[0.01] → 0.01; TensorSpec(shape=(3, 8), dtype=…) → a tensor of shape (3, 8)."""
+def _most_expensive(run: Run) -> list[Trace]:
+    """The traces of the user's function whose retracing took most time."""
+    groups: dict[tuple[str, int], list[Trace]] = defaultdict(list)
+    for trace in run.all(Trace):
+        if trace.function is not None:  # Keras's and tf.data's own are traced for each fit and each dataset
+            groups[trace.function.file, trace.function.line].append(trace)
+    return max(groups.values(), key=lambda traces: sum(trace.seconds for trace in traces[1:]), default=[])
+
+
+def _differences(changes: Changes) -> list[str]:
+    if not changes:
+        return ["each trace was of a new function: it is created anew for each call"]
+    return [
+        f"the argument {argument} was {describe_type(before)}, then {describe_type(now)}"
+        for argument, before, now in changes[:MAX_ARGUMENTS]
+    ]
+
+
+def describe_type(kind: str) -> str:
+    """Literal[0.01] → the Python value 0.01; TensorSpec(shape=(3, 8), dtype=…) → a tensor of shape (3, 8)."""
     literal = re.fullmatch(r"Literal\[(.*)\]", kind)
     tensor = re.match(r"TensorSpec\(shape=(\(.*?\)|None|<unknown>), dtype=tf\.(\w+)", kind)
     if literal:
@@ -85,17 +95,17 @@ def spoken(kind: str) -> str:
     return f"a tensor of shape {tensor[1]}, {tensor[2]}" if tensor else kind
 
 
-def _why(changed: list[list[str]]) -> str:
-    if not changed:
-        return "the function is made anew each time"
-    argument, before, now = changed[0]
-    return f"its argument {argument} is {spoken(before)} in one call and {spoken(now)} in the next"
+def _why(changes: Changes) -> str:
+    if not changes:
+        return "the function is created anew each time"
+    argument, before, now = changes[0]
+    return f"its argument {argument} is {describe_type(before)} in one call and {describe_type(now)} in the next"
 
 
-def _remedy(changed: list[list[str]], where: dict[str, object] | None) -> Remedy:
-    if not changed:
+def _remedy(changes: Changes, where: Place | None) -> Remedy:
+    if not changes:
         return Remedy("Define the function once, outside the loop", None, where)
-    argument, _, now = changed[0]
+    argument, _, now = changes[0]
     if now.startswith("Literal"):
         return Remedy("Pass a tensor instead of a Python number", f"{argument} = tf.constant({argument})", where)
     return Remedy("Let one graph serve all shapes", "@tf.function(reduce_retracing=True)", where)

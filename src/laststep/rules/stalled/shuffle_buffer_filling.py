@@ -1,71 +1,79 @@
-"""Waiting for a shuffle buffer."""
+"""A step waits for the shuffle buffer to fill."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
-from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, no
-from laststep.analysis.stall import DEATHS, SEEN, last_look
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import fit_place
+from laststep.analysis.stall import last_snapshot
+from laststep.record.events.shared import Stage
+from laststep.record.events.training import FitStart
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
+from laststep.text import format_duration
+
+NOTICE = re.compile(r"[Ff]illing up shuffle buffer[^:]*: (\d+) of (\d+)")
 
 
-@rule(needs=(SEEN,), outranks=(*DEATHS, "input-blocked"))
+@rule(tier=Tier.ROOT, sees=("inside", "attached"))
 def shuffle_buffer_filling(run: Run) -> Answer:
     """The shuffle buffer is being filled: training begins when it is full.
 
     What happened
-        dataset.shuffle(n) reads n elements before it gives out the first one, at the start and again in every epoch.
-        With a large n or a slow source this takes long, and nothing is printed but TensorFlow's own notice.
+        dataset.shuffle(n) reads n elements before it returns the first one, at the start and again in every epoch.
+        With a large n or a slow source this takes long, and only TensorFlow's own notice is printed.
 
     How laststep knows
-        The pipeline has a shuffle stage, the first step of an epoch waits for its batch, and data is being read or
-        computed all the while. TensorFlow's own notice on the console gives how many elements are there already.
+        The pipeline has a shuffle stage, the first step of an epoch waits for its batch, and meanwhile data is being
+        read or computed. TensorFlow's own notice on the console says how many elements are in the buffer.
 
     What to do
-        Wait, or make the buffer smaller; shuffle file names or record numbers instead of decoded samples, that is,
+        Wait, or make the buffer smaller. Shuffle file names or record numbers instead of decoded samples, that is,
         shuffle before the expensive map.
 
     Not to be confused with
         input-blocked (nothing is read at all), input-starved (every step waits).
     """
-    found = last_look(run)
+    view = last_snapshot(run)
     buffers = shuffles(run)
-    if found is None or not buffers:
-        return no("no shuffle buffer is waited for now")
-    event, look = found
-    if look.phase not in ("first step", "epoch start") or not look.waits_for_data:
-        return no("it was looked at while it did not move, and it was not filling a shuffle buffer")
-    told = filled(run)
-    if look.idle and told is None:
+    if view is None or not buffers:
+        return no("no step waits for a shuffle buffer now")
+    if view.phase not in ("first step", "epoch start") or not view.waits_for_data:
+        return no("the last snapshot shows no shuffle buffer being filled")
+    notice = filled(run)
+    if view.idle and notice is None:
         return no("nothing was being read, so no buffer was being filled")
-    size = max(int(stage.get("buffer_size") or 0) for stage in buffers)
-    left = ""
-    if told is not None and told[0]:
-        rest = look.seconds * (told[1] - told[0]) / told[0]
-        left = f"; about {words.span(rest)} to go" if rest > 0 else ""
-    evidence = [Evidence(f"the first step has waited for its batch for {words.span(look.seconds)}{left}", (event,))]
-    if told is not None:
-        evidence.append(Evidence(f"TensorFlow says that {told[0]:,} of {told[1]:,} elements are in the buffer"))
-    evidence.append(Evidence(f"the pipeline shuffles with a buffer of {size:,} elements", tuple(run.all("fit")[-1:])))
+    size = max(stage.buffer_size or 0 for stage in buffers)
+    waited = f"the first step has waited for its batch for {format_duration(view.seconds)}"
+    evidence = [Evidence(waited + _time_left(view.seconds, notice), (view.snapshot,))]
+    if notice is not None:
+        evidence.append(Evidence(f"TensorFlow reports {notice[0]:,} of {notice[1]:,} elements in the buffer"))
+    fits = tuple(run.all(FitStart)[-1:])
+    evidence.append(Evidence(f"the pipeline shuffles with a buffer of {size:,} elements", fits))
     return Finding(
         cause=f"The shuffle buffer of {size:,} elements is being filled: slow, not stuck.",
-        confidence=Confidence.CERTAIN if told is not None else Confidence.LIKELY,
+        confidence=Confidence.CERTAIN if notice is not None else Confidence.LIKELY,
         evidence=tuple(evidence),
         remedies=(Remedy("Wait", safe=True), Remedy("Or shuffle before the expensive map, or with a smaller buffer")),
         where=fit_place(run),
     )
 
 
-def shuffles(run: Run) -> list[dict[str, Any]]:
-    data = (run.fit.began.get("data") or {}) if run.fit else {}
-    return [stage for stage in data.get("stages", []) if "huffle" in str(stage.get("stage") or stage.get("name") or "")]
+def shuffles(run: Run) -> list[Stage]:
+    stages = run.fit.began.data.stages if run.fit else ()
+    return [stage for stage in stages if "huffle" in stage.stage]
 
 
 def filled(run: Run) -> tuple[int, int] | None:
     """TensorFlow's own notice: Filling up shuffle buffer (this may take a while): 2049 of 10000."""
-    found = re.findall(r"[Ff]illing up shuffle buffer[^:]*: (\d+) of (\d+)", run.console)
+    found = NOTICE.findall(run.console)
     return (int(found[-1][0]), int(found[-1][1])) if found else None
+
+
+def _time_left(seconds: float, notice: tuple[int, int] | None) -> str:
+    """At the rate so far."""
+    if notice is None or not notice[0]:
+        return ""
+    left = seconds * (notice[1] - notice[0]) / notice[0]
+    return f"; about {format_duration(left)} left" if left > 0 else ""

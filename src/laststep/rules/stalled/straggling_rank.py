@@ -2,69 +2,64 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import cannot, fit_place, measured, no, progress
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
+from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.stacks import most_seen
 from laststep.analysis.stall import ranks
-from laststep.record.event import Event
+from laststep.record.events.supervisor import Pace, RankPace
+from laststep.record.events.training import Setup
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_place
 
-MOST_OF_THE_TIME, MORE = 0.6, 0.4  # of the looks
+MIN_BUSY_SHARE = 0.6  # of the snapshots
+MIN_BUSY_LEAD = 0.4  # of the snapshots, over the next rank
 
 
-@rule(needs=("recorder",), outranks=("input-starved",))
+@rule(sees=("inside",), ends=False)
 def straggling_rank(run: Run) -> Answer:
-    """One rank is slower than the others, all the time: in each step they wait for it.
+    """One rank is slower than the others all the time: in each step they wait for it.
 
     What happened
-        Several processes train together and exchange gradients in each step, so all of them are as fast as the slowest.
-        One has more to do than the others: it logs, validates or writes what the others do not, its share of the data
-        is larger or comes more slowly, or its machine is busy with something else.
+        Several processes train together and exchange gradients in each step, so all of them are as slow as the
+        slowest. One has more to do than the others: it logs, validates or writes what the others do not, its share of
+        the data is larger or arrives more slowly, or its machine is busy with something else.
 
     How laststep knows
-        While steps go by it looks, once a second, at all ranks that run on this machine, and counts how often each is
-        at work (in a line of the program's own, in its input pipeline, or computing) and how often it waits inside
-        TensorFlow's call. Ranks that have the same to do come out alike.
+        While steps are running it takes a snapshot once a second of all ranks on this machine. It counts how often
+        each is busy (at a line of the program's own, in its input pipeline, or computing) and how often it waits
+        inside TensorFlow's call. Ranks with the same work have similar counts.
 
     What to do
-        Take the work of the line shown out of the step, or give it to all ranks alike.
+        Move the work of the line shown out of the step, or distribute it evenly over all ranks.
 
     Not to be confused with
-        waiting-for-rank (the one that is missing does not come at all), input-starved (all ranks wait for their data).
+        waiting-for-rank (the missing rank does not arrive at all), input-starved (all ranks wait for their data).
     """
     if ranks(run) < 2:
         return no("one process trains alone")
-    paces = run.all("pace")
-    if not paces:
-        return cannot("the pace of the other ranks was not seen: they run elsewhere, or the run was too short")
-    pace = paces[-1]
-    looks = int(pace.get("looks") or 0)
-    slow, *others = sorted(_told(pace), key=lambda told: -int(told.get("at_work") or 0)) or [{}]
-    often, next_one = int(slow.get("at_work") or 0), max((int(told.get("at_work") or 0) for told in others), default=0)
-    if not looks or not others or often < MOST_OF_THE_TIME * looks or often - next_one < MORE * looks:
-        return measured(f"no rank held up the others: of {looks} looks they were at work in {often} and {next_one}")
-    place = most_seen(slow.get("lines"))
-    at = f" at {words.place(place)}" if place else ""
-    name = f"rank {slow.get('rank')}"
-    rest = f"rank {others[0].get('rank')}" if len(others) == 1 else "all the others"
-    says = f"in {often} of {looks} looks, one a second, {name} was at work{at}; {rest} in {next_one} at most"
+    pace = run.last(Pace)
+    if pace is None:
+        return cannot("the other ranks were not seen: they run elsewhere, or the run was too short")
+    total = pace.snapshots
+    slow, *others = sorted(pace.ranks, key=lambda rank: -rank.at_work) or [RankPace()]
+    busy, next_busy = slow.at_work, max((rank.at_work for rank in others), default=0)
+    if not total or not others or busy < MIN_BUSY_SHARE * total or busy - next_busy < MIN_BUSY_LEAD * total:
+        return measured(f"no rank held up the others: they were busy in {busy} and {next_busy} of {total} snapshots")
+    place = most_seen(slow.lines)
+    at = f" at {format_place(place)}" if place else ""
+    name = f"rank {slow.rank}"
+    rest = f"rank {others[0].rank} in {next_busy}" if len(others) == 1 else f"the others in at most {next_busy}"
+    seen = f"in {busy} of {total} snapshots, one per second, {name} was busy{at}; {rest}"
     return Finding(
-        cause=f"{name.capitalize()} is slower than the others, which wait for it in each step"
-        + (f": it stands{at}." if at else "."),
+        cause=f"Rank {slow.rank} is slower than the others, which wait for it in each step"
+        + (f": it is busy{at}." if at else "."),
         confidence=Confidence.LIKELY,
         evidence=(
-            Evidence(f"{says}, and waited in the step otherwise", (pace,)),
-            Evidence(f"TF_CONFIG names {ranks(run)} ranks", tuple(run.all("setup")[-1:])),
+            Evidence(f"{seen}, and waiting in the step otherwise", (pace,)),
+            Evidence(f"TF_CONFIG names {ranks(run)} ranks", tuple(run.all(Setup)[-1:])),
             progress(run),
         ),
-        remedies=(Remedy(f"Take this work out of {name}'s step, or give all ranks the same", None, place),),
+        remedies=(Remedy(f"Move this work out of {name}'s step, or distribute it evenly over all ranks", None, place),),
         where=place or fit_place(run),
     )
-
-
-def _told(pace: Event) -> list[dict[str, Any]]:
-    return [told for told in pace.get("ranks") or [] if isinstance(told, dict)]

@@ -1,62 +1,63 @@
-"""The processes that train together wait for one that is not there."""
+"""The processes that train together wait for one that does not take part."""
 
 from __future__ import annotations
 
-from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, no, progress
-from laststep.analysis.stacks import Place, Thread
-from laststep.analysis.stall import DEATHS, SEEN, never_stuck, ranks, since, stuck, used
-from laststep.record.event import Event
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.progress import fit_place, progress
+from laststep.analysis.stacks import EXECUTE, ThreadView
+from laststep.analysis.stall import never_stuck, ranks, since, stuck, used
+from laststep.record.events.stacks import Snapshot
+from laststep.record.events.training import Setup
+from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_place
 
 
-@rule(needs=(SEEN,), outranks=DEATHS)
+@rule(sees=("inside", "attached"))
 def waiting_for_rank(run: Run) -> Answer:
-    """This process waits in a collective for another rank that does not come.
+    """This process waits in a collective operation for another rank that does not arrive.
 
     What happened
         Several processes train together and exchange gradients in each step. One of them does not take part: it is
-        stuck in its own code, reads slower data, or is gone. All the others wait, without a word: TensorFlow notices a
-        peer that is dead after some seconds, one that is merely stuck never.
+        stuck in its own code, its data arrives more slowly, or it is gone. All the others wait and print nothing:
+        TensorFlow notices a dead peer after some seconds, but never one that is merely stuck.
 
     How laststep knows
-        TF_CONFIG names several workers, and this process stands inside a TensorFlow call without using the processor
-        and without waiting for its own data. Other ranks on the same machine are looked at too: their line is shown.
+        TF_CONFIG names several workers, and this process is inside a TensorFlow call without using the CPU and
+        without waiting for its own data. Snapshots of the other ranks on the same machine show their lines.
 
     What to do
-        Look at the rank shown, at the line where it stands. Run each rank with laststep to see the same of the others.
+        Check the rank shown, at its line. Run each rank with laststep to see the same of the others.
 
     Not to be confused with
         peer-lost (a rank died and TensorFlow says so), input-blocked (this rank itself waits for data).
     """
     if ranks(run) < 2:
         return no("one process trains alone")
-    found = stuck(run, "waiting-for-rank")
-    if found is None:
+    view = stuck(run, "waiting-for-rank")
+    if view is None:
         return no(never_stuck(run))
-    event, look = found
-    peer = _peer(event)
-    missing = f"rank {peer[0]}" if peer else "another rank"
-    at = f", which stands at {words.place(peer[1])}" if peer and peer[1] else ""
-    evidence = [since(event, look), Evidence(f"TF_CONFIG names {ranks(run)} ranks", tuple(run.all("setup")[-1:]))]
-    if peer:
-        says = f"rank {peer[0]} is on this machine (process {peer[2]}){at}"
-        evidence.append(Evidence(says.replace(", which", "; it"), (event,)))
+    rank, place, pid = _missing(view.snapshot) or (None, None, 0)
+    missing = f"rank {rank}" if rank is not None else "another rank"
+    at = f"at {format_place(place)}" if place else ""
+    evidence = [since(view), Evidence(f"TF_CONFIG names {ranks(run)} ranks", tuple(run.all(Setup)[-1:]))]
+    if rank is not None:
+        says = f"{missing} is on this machine (process {pid}){f'; it is {at}' if at else ''}"
+        evidence.append(Evidence(says, (view.snapshot,)))
     return Finding(
-        cause=f"This rank waits in a collective for {missing}{at}.",
-        confidence=Confidence.LIKELY if peer else Confidence.POSSIBLE,
-        evidence=(*evidence, used(event, look), progress(run)),
-        remedies=(Remedy(f"Find out why {missing} does not take part", None, peer[1] if peer else None),),
-        where=(peer[1] if peer else None) or fit_place(run),
+        cause=f"This rank waits in a collective operation for {missing}{f', which is {at}' if at else ''}.",
+        confidence=Confidence.LIKELY if rank is not None else Confidence.POSSIBLE,
+        evidence=(*evidence, used(view), progress(run)),
+        remedies=(Remedy(f"Find out why {missing} does not take part", None, place),),
+        where=place or fit_place(run),
     )
 
 
-def _peer(event: Event) -> tuple[str, Place | None, int] | None:
-    """(its name, its line, its pid): of the peers on this machine the one that is not inside TensorFlow's call."""
-    for told in event.get("peers", []):
-        main = next((Thread(thread) for thread in told.get("threads", []) if thread.get("current")), None)
-        if main is not None and not main.has("quick_execute"):
-            return str(told.get("rank")), main.place, int(told.get("pid") or 0)
+def _missing(snapshot: Snapshot) -> tuple[str, Place | None, int] | None:
+    """(its name, its line, its pid): of the ranks on this machine the one that is not inside TensorFlow's call."""
+    for peer in snapshot.peers:
+        main = next((ThreadView(thread) for thread in peer.threads if thread.current), None)
+        if main is not None and not main.has(EXECUTE):
+            return str(peer.rank), main.place, peer.pid
     return None

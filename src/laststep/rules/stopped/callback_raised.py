@@ -2,71 +2,71 @@
 
 from __future__ import annotations
 
-from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import missing_package, no, progress, short_message, went_on
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.messages import missing_package, short_message
+from laststep.analysis.progress import progress, went_on
 from laststep.analysis.stops import metrics_of
-from laststep.record.event import Event
+from laststep.record.events.process import Raised
+from laststep.record.events.shared import Callback
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
+from laststep.text import format_place
 
 
-@rule(outranks=("unhandled-exception", "callback-stopped-training", "finished-short"))
+@rule(tier=Tier.CONSEQUENCE, follows=("crashed",))
 def callback_raised(run: Run) -> Answer:
-    """A callback raised an exception, and that ended a training that was otherwise fine.
+    """A callback raised an exception, which ended a training that was otherwise fine.
 
     What happened
-        Keras calls callbacks between steps. When one raises, fit is over at once: Keras does not call
-        on_train_end, nor the callbacks after it.
+        Keras calls callbacks between steps. When one raises, fit ends at once: Keras calls neither on_train_end
+        nor the callbacks after it.
 
     How laststep knows
-        The exception's own frames go from Keras's callback list into the callback's method. The step before
+        The frames of the exception lead from Keras's callback list into the callback's method. The step before
         it was complete.
 
     What to do
-        Fix the callback at the line shown, or install the package that it misses. If it must never stop a training,
+        Fix the callback at the line shown, or install the package that it needs. If it must never stop a training,
         let it catch its own errors.
 
     Not to be confused with
-        callback-stopped-training (it asked for the end, in order), callback-swallowed (the program caught the
-        error), unhandled-exception (the model or the data raised).
+        callback-stopped-training (it stopped the training without an error), callback-swallowed (the program caught
+        the error), unhandled-exception (the model or the data raised).
     """
-    raised = [event for event in run.all("exception") if event.get("callback") and event.get("left") != "call"]
-    if run.uncaught is not None and run.uncaught.get("callback"):
+    raised = [event for event in run.all(Raised) if event.left != "call"]
+    if run.uncaught is not None:
         raised.append(run.uncaught)
-    if not raised:
-        return no("no exception came out of a callback")
-    if went_on(run, raised[-1].time):
-        return no("a callback raised, the program caught it, and a later fit came to its end")
-    error = raised[-1]
-    callback = error.get("callback")
-    name = f"{callback['class']}.{callback.get('hook', '?')}"
-    where = error.get("where") if callback.get("users") else (run.fit.began.get("where") if run.fit else None)
-    at = words.place(callback.get("raised_at"))
+    error = next((event for event in reversed(raised) if event.callback is not None), None)
+    if error is None or error.callback is None:
+        return no("no exception came from a callback")
+    if went_on(run, error.time):
+        return no("a callback raised, the program caught it, and a later fit finished")
+    return _finding(run, error, error.callback)
+
+
+def _finding(run: Run, error: Raised, callback: Callback) -> Finding:
+    name = f"{callback.class_name}.{callback.hook or '?'}"
+    where = error.where if callback.is_users else (run.fit.began.where if run.fit else None)
     install = missing_package(error)
-    cause = f"The callback {name} raised {str(error.get('type')).rsplit('.', 1)[-1]}."
+    cause = f"The callback {name} raised {error.type.rsplit('.', 1)[-1]}."
     return Finding(
-        cause=f"The callback {callback['class']} needs a package that is not installed." if install else cause,
+        cause=f"The callback {callback.class_name} needs a package that is not installed." if install else cause,
         confidence=Confidence.CERTAIN,
         evidence=(
             Evidence(short_message(error), (error,)),
-            Evidence(f"raised in {name}, {at}", (error,)),
-            *_no_such_metric(run, error),
+            Evidence(f"raised in {name}, {format_place(callback.raised_at)}", (error,)),
+            *_unknown_metric(run, error),
             progress(run),
         ),
-        remedies=(install or Remedy("Fix the callback there; training itself was going on without an error"),),
-        where=(callback.get("made_at") or where) if install else where,
+        remedies=(install or Remedy("Fix the callback there; the training itself had no error"),),
+        where=(callback.made_at or where) if install else where,
     )
 
 
-def _no_such_metric(run: Run, error: Event) -> tuple[Evidence, ...]:
+def _unknown_metric(run: Run, error: Raised) -> tuple[Evidence, ...]:
     """logs['val_acc'] in a fit that has another name for it."""
-    key, names = str(error.get("message")).strip("'\""), metrics_of(run.fit)
-    if "KeyError" not in error.get("bases", []) or not names or key in names:
+    key, names = error.message.strip("'\""), metrics_of(run.fit)
+    if "KeyError" not in error.bases or not names or key in names:
         return ()
-    return (
-        Evidence(
-            f"{key!r} is no metric of this fit; it has {', '.join(names)}",
-            tuple(run.fit.epochs[-1:] if run.fit else ()),
-        ),
-    )
+    text = f"{key!r} is not a metric of this fit, which has {', '.join(names)}"
+    return (Evidence(text, tuple(run.fit.epochs[-1:] if run.fit else ())),)

@@ -2,71 +2,77 @@
 
 from __future__ import annotations
 
-from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import fit_place, measured, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.progress import fit_place
 from laststep.analysis.stops import is_early_stopping, is_for_nan, metric_curve, stop_that_counted
-from laststep.record.event import Event
+from laststep.record.events.shared import Callback
+from laststep.record.events.training import DecidingTest, Stop
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
+from laststep.text import format_count, format_value
 
 
-@rule(needs=("recorder",), outranks=("finished-short",))
+@rule(
+    tier=Tier.CONSEQUENCE,
+    sees=("inside",),
+    follows=("callback-swallowed", "stopped-on-nan", "early-stopping", "data-exhausted"),
+)
 def callback_stopped_training(run: Run) -> Answer:
-    """A callback other than EarlyStopping asked training to stop, before all epochs were done.
+    """A callback other than EarlyStopping stopped the training before all epochs were done.
 
     What happened
-        A callback set model.stop_training = True. fit then ends in good order after the step or epoch: no
-        error, exit code 0, fewer epochs than asked for.
+        A callback set model.stop_training = True. fit then returns normally after the step or epoch: no error,
+        exit code 0, fewer epochs than requested.
 
     How laststep knows
-        The assignment itself was seen: the class, the method and the line, the epoch and the metrics at that
-        moment, and, for a callback of your own, the values that its test compared.
+        The assignment was recorded: the class, the method and the line, the epoch and the metrics at that moment,
+        and, for a callback of your own, the values in its condition.
 
     What to do
-        Check the test that is shown with its values. Home-made early stops often compare the wrong way round,
-        never reset their counter, or use > where >= was meant.
+        Check the condition that is shown with its values. Hand-written early stopping often compares the wrong way
+        round, never resets its counter, or uses > where >= was meant.
 
     Not to be confused with
-        early-stopping (Keras's own EarlyStopping did its job), stopped-on-nan (the loss was not a number),
+        early-stopping (Keras's own EarlyStopping did its job), stopped-on-nan (the loss was NaN or infinite),
         callback-raised.
     """
     stop = stop_that_counted(run)
     if stop is None:
-        told = "nobody set stop_training before all epochs were done"
-        return measured(told) if run.fits and run.signal is None else no(told)
-    if not stop.get("callback"):
+        because = "stop_training was not set before all epochs were done"
+        return measured(because) if run.fits and run.signal is None else no(because)
+    if stop.callback is None:
         return no("stop_training was set, but not by a callback")
     if is_early_stopping(stop) or is_for_nan(stop):
-        return no(f"it was set by {stop.get('callback')['class']}, which has a rule of its own")
-    return _finding(run, stop)
+        return no(f"it was set by {stop.callback.class_name}, which has its own rule")
+    return _finding(run, stop, stop.callback)
 
 
-def _finding(run: Run, stop: Event) -> Finding:
-    callback = stop.get("callback")
-    name = f"{callback['class']}.{stop.get('hook', '?')}"
+def _finding(run: Run, stop: Stop, callback: Callback) -> Finding:
+    name = f"{callback.class_name}.{stop.hook or '?'}"
     evidence = [
-        Evidence(f"{name} set stop_training in line {(stop.get('line') or {}).get('line')}", (stop,)),
+        Evidence(f"{name} set stop_training in line {stop.line.line if stop.line else None}", (stop,)),
         Evidence(_when(stop), (stop,)),
     ]
-    test = stop.get("test")
-    if test:
-        compared = ", ".join(f"{name} = {words.value(value)}" for name, value in test["values"].items())
-        evidence.append(Evidence(f"its test: if {test['text']}" + (f"   with {compared}" if compared else ""), (stop,)))
+    if stop.test is not None:
+        evidence.append(Evidence(_condition(stop.test), (stop,)))
     evidence += metric_curve(run, "loss")
     fit = run.fit
-    reached = f" after {fit.reached} of {words.count(fit.asked, 'epoch')}" if fit and fit.asked else ""
-    where = stop.get("where") if callback.get("users") else fit_place(run)
+    reached = f" after {fit.reached} of {format_count(fit.asked, 'epoch')}" if fit and fit.asked else ""
+    where = stop.where if callback.is_users else fit_place(run)
     return Finding(
-        cause=f"The callback {callback['class']} asked training to stop{reached}.",
+        cause=f"The callback {callback.class_name} stopped the training{reached}.",
         confidence=Confidence.CERTAIN,
         evidence=tuple(evidence),
-        remedies=(Remedy("Check the test shown above, or leave this callback out", None, where),),
+        remedies=(Remedy("Check the condition shown above, or remove this callback", None, where),),
         where=where,
     )
 
 
-def _when(stop: Event) -> str:
-    metrics = stop.get("metrics") or {}
-    told = ", ".join(f"{name} {words.value(value)}" for name, value in list(metrics.items())[:4])
-    return f"in epoch {int(stop.get('epoch') or 0) + 1}" + (f", with {told}" if told else "")
+def _when(stop: Stop) -> str:
+    metrics = ", ".join(f"{name} {format_value(value)}" for name, value in list(stop.metrics.items())[:4])
+    return f"in epoch {(stop.epoch or 0) + 1}" + (f", with {metrics}" if metrics else "")
+
+
+def _condition(test: DecidingTest) -> str:
+    values = ", ".join(f"{name} = {format_value(value)}" for name, value in test.values.items())
+    return f"its condition: if {test.text}" + (f", with {values}" if values else "")

@@ -2,96 +2,85 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import no, progress, short_message, went_on
-from laststep.record.event import Event
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.messages import short_message
+from laststep.analysis.progress import progress, went_on
+from laststep.record.events.process import Raised
+from laststep.record.events.training import Stop
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 
-@rule(
-    needs=("recorder",),
-    outranks=("callback-raised", "callback-stopped-training", "finished-short", "script-exited", "stopped-on-nan"),
-)
+@rule(tier=Tier.ROOT, sees=("inside",))
 def callback_swallowed(run: Run) -> Answer:
     """An exception ended the fit, and the program's own try/except hid it.
 
     What happened
-        fit raised, often from a callback, and the program caught the exception and went on as if training
-        had come to its end: perhaps it printed a line, perhaps nothing. The model is trained less than it
-        should be, and the exit code is 0.
+        fit raised, often in a callback, and the program caught the exception and continued as if training had
+        finished: perhaps with a printed line, perhaps in silence. The model is trained less than it should be, and
+        the exit code is 0.
 
     How laststep knows
-        The exception was seen as it left fit, the program did not end by it, and no later fit came to its
-        end. The except that caught it is read from the program's source.
+        The exception was recorded when it left fit, it did not end the program, and no later fit finished. The
+        except clause that caught it is read from the program's source.
 
     What to do
-        Mend what raised. Where the except is on purpose, let it catch only what it expects, log the traceback
+        Fix the line that raised. Where the except is intended, let it catch only what it expects, log the traceback
         (`logging.exception`), and raise again.
 
     Not to be confused with
-        callback-raised (nobody caught it), a retry that works: when a later fit runs to its end, this rule
-        stays quiet.
+        callback-raised (nobody caught it), a retry that works: when a later fit finishes, this rule stays quiet.
     """
-    left = [event for event in run.all("exception") if event.get("left") == "fit" and event.get("function") == "fit"]
+    left = [event for event in run.all(Raised) if event.left == "fit" and event.function == "fit"]
     if not left:
         return no("no exception left a fit")
     error = left[-1]
-    if "KeyboardInterrupt" in error.get("bases", []):
-        return no("what left fit was KeyboardInterrupt")
+    if "KeyboardInterrupt" in error.bases:
+        return no("the exception that left fit was KeyboardInterrupt")
     if _ended_the_program(run, error):
         return no("the exception that left fit ended the program: it was not hidden")
     if went_on(run, error.time):
-        return no("an exception left a fit, and a later fit came to its end")
+        return no("an exception left a fit, and a later fit finished")
     if run.signal is not None:
         return no("a signal ended the process after the exception")
     return _finding(run, error)
 
 
-def _ended_the_program(run: Run, error: Event) -> bool:
+def _ended_the_program(run: Run, error: Raised) -> bool:
     last = run.uncaught
-    same = last is not None and last.get("type") == error.get("type") and last.get("message") == error.get("message")
-    chained = last is not None and any(
-        inner["message"][:200] == str(error.get("message"))[:200] for inner in last.get("because_of") or []
-    )
-    in_thread = any(
-        event.get("left") == "thread" and event.get("message") == error.get("message") for event in run.all("exception")
-    )
+    same = last is not None and (last.type, last.message) == (error.type, error.message)
+    chained = last is not None and any(inner.message[:200] == error.message[:200] for inner in last.because_of)
+    in_thread = any(event.left == "thread" and event.message == error.message for event in run.all(Raised))
     return same or chained or in_thread
 
 
-def _finding(run: Run, error: Event) -> Finding:
-    callback = error.get("callback")
-    caught = error.get("caught")
-    kind = str(error.get("type", "?")).rsplit(".", 1)[-1]
-    source = f"the callback {callback['class']}" if callback else "the training"
-    evidence = [Evidence(f"{short_message(error)}", (error,)), Evidence(_raised_at(error, source), (error,))]
+def _finding(run: Run, error: Raised) -> Finding:
+    caught = error.caught
+    kind = (error.type or "?").rsplit(".", 1)[-1]
+    source = f"the callback {error.callback.class_name}" if error.callback else "the training"
+    evidence = [Evidence(short_message(error), (error,)), Evidence(_raised_at(error, source), (error,))]
     if caught:
-        evidence.append(Evidence(f"caught in line {caught.get('line')}:\n{caught.get('text', 'except')}", (error,)))
-    stop = run.last("stop")
-    if stop is not None and stop.time <= error.time and stop.get("callback"):
-        evidence.append(Evidence(f"just before, {stop.get('callback')['class']} had set stop_training", (stop,)))
+        evidence.append(Evidence(f"caught in line {caught.line}:\n{caught.text or 'except'}", (error,)))
+    stop = run.last(Stop)
+    if stop is not None and stop.time <= error.time and stop.callback is not None:
+        evidence.append(Evidence(f"just before, {stop.callback.class_name} had set stop_training", (stop,)))
     evidence.append(progress(run))
     return Finding(
         cause=f"{source[0].upper()}{source[1:]} raised {kind}, which ended fit, and the program's own except hid it.",
         confidence=Confidence.CERTAIN if caught else Confidence.LIKELY,
         evidence=tuple(evidence),
         remedies=(
-            Remedy(f"Mend the line that raised, {_line(error)}", None, error.get("where")),
-            Remedy("Let the except say what it caught, and not go on", "    raise", caught, safe=True),
+            Remedy(f"Fix the line that raised, {_line(error)}", None, error.where),
+            Remedy("Report the exception in the except clause, and raise it again", "    raise", caught, safe=True),
         ),
-        where=caught or error.get("where"),
+        where=caught or error.where,
     )
 
 
-def _raised_at(error: Event, source: str) -> str:
-    where = error.get("where") or {}
-    text = f":\n{where['text']}" if where.get("text") else ""
+def _raised_at(error: Raised, source: str) -> str:
+    text = f":\n{error.where.text}" if error.where and error.where.text else ""
     return f"raised by {source} in {_line(error)}{text}"
 
 
-def _line(error: Event) -> str:
-    where = error.get("where") or {}
-    if not where.get("line"):
-        return "a library"
-    return f"{str(where.get('file')).rsplit('/', 1)[-1]}:{where['line']}"
+def _line(error: Raised) -> str:
+    return f"{error.where.file.rsplit('/', 1)[-1]}:{error.where.line}" if error.where else "a library"

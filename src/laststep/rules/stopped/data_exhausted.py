@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from laststep.analysis.batches import (
     Shortfall,
+    count_batches,
+    dataset_name,
     is_about_data,
     is_about_validation,
-    name_of,
+    ran_out_warnings,
     shortfall,
-    spoken,
-    warnings,
+    training_data,
 )
-from laststep.analysis.finding import Confidence, Evidence, Finding, Place, Remedy
-from laststep.analysis.messages import Said, compiled, data_of, said
-from laststep.analysis.progress import fit_place, measured, no, progress
-from laststep.record.event import Event
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.messages import Message, compiled, find_message
+from laststep.analysis.progress import fit_place, progress
+from laststep.record.events.process import WarningShown
+from laststep.record.events.training import Epoch
+from laststep.record.place import Place
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 RAISED = compiled(
     r"OutOfRangeError[^\n]*: [^\n]*(?:End of sequence|insufficient elements|is closed)|\A(?:[\w.]+\.)?StopIteration\b",
@@ -25,77 +28,76 @@ RAISED = compiled(
 )
 
 
-@rule(
-    outranks=(
-        *("finished-short", "early-stopping", "callback-stopped-training", "script-exited", "nan-loss"),
-        *("unhandled-exception", "generator-raised", "validation-data-exhausted", "dataset-empty"),
-    )
-)
+@rule(tier=Tier.ROOT)
 def data_exhausted(run: Run) -> Answer:
-    """The training data ran out before all the batches that were asked for had been delivered.
+    """The training data ran out before all requested batches had been delivered.
 
     What happened
-        fit was told how many steps an epoch has, and the data held fewer than steps × epochs: no repeat(), a
-        generator that ends, an iterator that an earlier fit had used up. Keras 3 then cuts that epoch short and
-        goes on with the next, in silence but for one warning; tf_keras and Keras 2 end the training there. An
-        epoch without data logs loss 0.0, which can even set off EarlyStopping.
+        fit was given a number of steps per epoch, and the data held fewer than steps × epochs batches: no repeat(),
+        a generator that ends, an iterator that an earlier fit had used up. Keras 3 then cuts that epoch short and
+        continues with the next, with no more than one warning; tf_keras and Keras 2 end the training there. An epoch
+        without data logs loss 0.0, which can even trigger EarlyStopping.
 
     How laststep knows
-        By counting: batches asked for and delivered in each epoch. The warning "Your input ran out of data" is no
-        evidence, since Keras 3 also shows it for healthy data of unknown length. From a log alone: the bar at the
-        moment of the warning, and epochs that took no time.
+        By counting the batches requested and delivered in each epoch. The warning "Your input ran out of data" is no
+        evidence, since Keras 3 also shows it for healthy data of unknown length. From a log alone: the progress bar at
+        the moment of the warning, and epochs that took no time.
 
     What to do
-        Let the data repeat (dataset.repeat(), while True in the generator), or leave steps_per_epoch out: then an
-        epoch is one pass over the data.
+        Repeat the data (dataset.repeat(), while True in the generator), or leave steps_per_epoch out: then an epoch
+        is one pass over the data.
 
     Not to be confused with
-        validation-data-exhausted, dataset-empty (nothing was there from the start), early-stopping.
+        validation-data-exhausted, dataset-empty (there was no data from the start), early-stopping.
     """
     short = shortfall(run)
     if short is not None and (any(short.delivered) or len(run.fits) > 1 or short.fit.began.initial_epoch):
         return _finding(run, short)
-    message = said(run, *RAISED, console=False)
+    message = find_message(run, *RAISED, console=False)
     if message is not None and message.event is not None and is_about_data(run, message.event):
         return _raised(run, message)
-    telling = [w for w in warnings(run) if run.is_log and not is_about_validation(run, w) and _was_cut(run, w)]
-    if telling:
-        told = Evidence(
-            f"line {telling[0].get('at_line'):,}: “Your input ran out of data; interrupting training”", (telling[0],)
-        )
-        return Finding(
-            cause="Keras ended the training because its data ran out.",
-            confidence=Confidence.LIKELY,
-            evidence=(told, progress(run)),
-            remedies=(_repeat(run, None),),
-        )
-    counted = any(epoch.get("batches") for fit in run.fits for epoch in fit.epochs) and not run.is_log and short is None
-    return measured("every epoch got the batches it asked for") if counted else no("no epoch was seen cut short")
+    if run.is_log:
+        warned = [w for w in ran_out_warnings(run) if not is_about_validation(run, w) and _ended_training(run, w)]
+        if warned:
+            return _warned(run, warned[0])
+    counted = any(epoch.batches for fit in run.fits for epoch in fit.epochs) and not run.is_log and short is None
+    return measured("every epoch got all requested batches") if counted else no("no epoch was cut short")
 
 
-def _was_cut(run: Run, warning: Event) -> bool:
-    """Keras 2 alone names the number of batches; it stops there unless the log goes on."""
-    went_on = any(epoch.time > warning.time for epoch in run.all("epoch"))
-    return warning.get("category") == "logged" and not went_on
+def _ended_training(run: Run, warning: WarningShown) -> bool:
+    """Keras 2 alone logs it; it stops there unless the log goes on."""
+    return warning.category == "logged" and not any(epoch.time > warning.time for epoch in run.all(Epoch))
+
+
+def _warned(run: Run, warning: WarningShown) -> Finding:
+    quote = f"line {warning.at_line or 0:,}: “Your input ran out of data; interrupting training”"
+    return Finding(
+        cause="Keras ended the training because its data ran out.",
+        confidence=Confidence.LIKELY,
+        evidence=(Evidence(quote, (warning,)), progress(run)),
+        remedies=(_repeat(run, None),),
+    )
 
 
 def _finding(run: Run, short: Shortfall) -> Finding:
     fit, got = short.fit, sum(short.delivered)
     went_on = fit.complete and not run.is_log
-    then = "Keras went on with the next epoch each time" if went_on else "and training ended there"
+    cut = "an epoch was cut short, and training ended there"
+    if went_on:
+        cut = "some epochs were cut short, and Keras continued with the next one"
     evidence = [short.evidence()]
     if fit.asked and short.total > got:
-        evidence.append(Evidence(f"{spoken(short.total)} asked for in all, {spoken(got)} delivered"))
+        evidence.append(Evidence(f"{count_batches(short.total)} requested in total, {count_batches(got)} delivered"))
     if short.has_phantoms:
-        evidence.append(Evidence("epochs without a batch log loss 0.0: what watches the loss is misled by them"))
-    data = fit.began.get("data") or {}
-    where = data.get("where") or data.get("made_at") or fit.began.get("where")
+        evidence.append(Evidence("epochs without a batch log loss 0.0, which misleads callbacks that monitor the loss"))
+    data = fit.began.data
+    where = data.where or data.made_at or fit.began.where
     if short.was_used_before(run):
-        evidence.append(Evidence("an earlier fit had taken from the same iterator, which does not begin anew"))
-        where = fit.began.get("where")
+        evidence.append(Evidence("an earlier fit had consumed the same iterator, which does not start again"))
+        where = fit.began.where
     return Finding(
-        cause=f"The training data ran out: {'some epochs were' if went_on else 'an epoch was'} cut short, {then}.",
-        confidence=Confidence.CERTAIN if not run.is_log or warnings(run) else Confidence.LIKELY,
+        cause=f"The training data ran out: {cut}.",
+        confidence=Confidence.CERTAIN if not run.is_log or ran_out_warnings(run) else Confidence.LIKELY,
         evidence=(*evidence, progress(run)),
         remedies=_remedies(run, short, where),
         where=where,
@@ -103,39 +105,30 @@ def _finding(run: Run, short: Shortfall) -> Finding:
 
 
 def _remedies(run: Run, short: Shortfall, where: Place | None) -> tuple[Remedy, ...]:
-    length = short.length
-    fewer = (
-        Remedy(
-            f"Or ask for what is there: the data holds {spoken(length)}",
-            f"steps_per_epoch={length}",
-            short.fit.began.get("where"),
-        )
-        if length and length < short.asked
-        else Remedy(
-            "Or leave steps_per_epoch out: an epoch is then one pass over the data", None, short.fit.began.get("where")
-        )
-    )
     if short.was_used_before(run):
-        return (Remedy("Give each fit an iterator of its own: make it anew before this line", None, where),)
-    unknown = short.has_phantoms and length == short.asked
-    known = Remedy(
-        "Or tell TensorFlow how long the data is",
-        f"{name_of(where)}.apply(tf.data.experimental.assert_cardinality({length}))",
-        where,
-    )
-    return (_repeat(run, where), *((known,) if unknown else ()), fewer)
+        return (Remedy("Create a new iterator for each fit, before this line", None, where),)
+    length, at_fit = short.length, short.fit.began.where
+    if length and length < short.asked:
+        available = f"Or request what is available: the data holds {count_batches(length)}"
+        fewer = Remedy(available, f"steps_per_epoch={length}", at_fit)
+    else:
+        fewer = Remedy("Or leave steps_per_epoch out: an epoch is then one pass over the data", None, at_fit)
+    if not short.has_phantoms or length != short.asked:
+        return (_repeat(run, where), fewer)
+    cardinality = f"{dataset_name(where)}.apply(tf.data.experimental.assert_cardinality({length}))"
+    return (_repeat(run, where), Remedy("Or declare the length of the dataset", cardinality, where), fewer)
 
 
 def _repeat(run: Run, where: Place | None) -> Remedy:
-    if "generator" in str(data_of(run).get("type")):
+    if "generator" in training_data(run).type:
         return Remedy("Let the generator never end", "while True:  # around its loop", where)
-    return Remedy("Let the data repeat", "{0} = {0}.repeat()".format(name_of(where)), where)
+    return Remedy("Repeat the dataset", "{0} = {0}.repeat()".format(dataset_name(where)), where)
 
 
-def _raised(run: Run, message: Said) -> Finding:
-    """A loop of the program's own, or a generator under Keras 2, that asked once more than there was."""
+def _raised(run: Run, message: Message) -> Finding:
+    """A loop of the program's own, or a generator under Keras 2, that asked for one batch more than there was."""
     return Finding(
-        cause="The program asked for another batch, and the data had come to its end.",
+        cause="The program requested another batch after the end of the data.",
         confidence=Confidence.CERTAIN,
         evidence=(message.evidence, progress(run)),
         remedies=(

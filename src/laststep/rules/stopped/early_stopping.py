@@ -1,67 +1,73 @@
-"""EarlyStopping did its job."""
+"""EarlyStopping ended the training."""
 
 from __future__ import annotations
 
-from laststep import text as words
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, RuledOut
-from laststep.analysis.progress import fit_place, measured, no, quoted
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, RuledOut, measured, no
+from laststep.analysis.progress import fit_place
+from laststep.analysis.signals import quoted
 from laststep.analysis.stops import (
     is_early_stopping,
     is_for_nan,
+    is_keras_early_stopping,
     metric_curve,
+    missing_metric,
     stop_that_counted,
-    without_their_metric,
 )
-from laststep.record.event import Event
+from laststep.record.events.training import Stop
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
+from laststep.text import format_count, format_value
 
 
-@rule(outranks=("finished-short", "callback-stopped-training"))
+@rule(tier=Tier.CONSEQUENCE, follows=("nan-loss", "data-exhausted", "dataset-empty", "validation-data-exhausted"))
 def early_stopping(run: Run) -> Answer:
-    """Keras's EarlyStopping ended training because its metric had stopped getting better.
+    """Keras's EarlyStopping ended the training because its metric had stopped improving.
 
     What happened
         The metric that EarlyStopping monitors did not improve by at least min_delta for `patience` epochs,
-        so it ended the training. That is what it is for.
+        so it ended the training. That is its purpose.
 
     How laststep knows
-        The callback's own assignment was seen, with its settings and the best value at that moment.
+        The callback's own assignment was recorded, with its settings and the best value at that moment.
 
     What to do
-        Nothing, if the curve looks right. Otherwise more patience, a smaller min_delta, another metric. Without
-        restore_best_weights=True the model keeps the weights of the last epoch, not of the best one.
+        Nothing, if the curve looks right. Otherwise increase patience, reduce min_delta, or monitor another metric.
+        Without restore_best_weights=True the model keeps the weights of the last epoch, not of the best one.
 
     Not to be confused with
         callback-stopped-training (a callback of your own), stopped-on-nan, data-exhausted.
     """
     stop = stop_that_counted(run)
     if stop is None or not is_early_stopping(stop):
-        missing = without_their_metric(run)
+        missing = missing_metric(run)
         if missing:
             return RuledOut(missing, measured=True, note=True)
-        used = run.fit and any(
-            c.get("class") == "EarlyStopping" and not c.get("users") for c in run.fit.began.get("callbacks") or []
+        used = run.fit is not None and any(is_keras_early_stopping(each) for each in run.fit.began.callbacks)
+        return (
+            measured("EarlyStopping was used and did not stop training") if used else no("EarlyStopping was not used")
         )
-        return measured("EarlyStopping was in use and did not fire") if used else no("EarlyStopping was not in use")
     if is_for_nan(stop):
-        return no("the loss was not a number when it stopped")
-    if run.is_log:
-        return _of_log(run, stop)
-    values = stop.get("values") or {}
+        return no("the loss was NaN or infinite when it stopped")
+    return _of_log(run, stop) if run.is_log else _finding(run, stop)
+
+
+def _finding(run: Run, stop: Stop) -> Finding:
+    values = stop.values
     monitor = values.get("monitor", "its metric")
-    patience = values.get("patience")
-    least = abs(values.get("min_delta") or 0)
-    evidence = [Evidence(f"EarlyStopping watches {monitor}, with patience {patience}, min_delta {least:g}", (stop,))]
+    patience, min_delta, best_epoch = (values.get(name) for name in ("patience", "min_delta", "best_epoch"))
+    least = abs(min_delta) if isinstance(min_delta, (int, float)) else 0
+    evidence = [Evidence(f"EarlyStopping monitors {monitor} with patience {patience} and min_delta {least:g}", (stop,))]
     if values.get("best") is not None:
-        epoch = f" in epoch {int(values['best_epoch']) + 1}" if values.get("best_epoch") is not None else ""
-        evidence.append(Evidence(f"the best value was {words.value(values['best'])}{epoch}", (stop,)))
+        epoch = f" in epoch {best_epoch + 1}" if isinstance(best_epoch, int) else ""
+        evidence.append(Evidence(f"the best value was {format_value(values['best'])}{epoch}", (stop,)))
     evidence += metric_curve(run, str(monitor))
     restored = bool(values.get("restore_best_weights"))
-    kept = "restored the weights of the best epoch" if restored else "left the last weights in the model, not the best"
+    kept = (
+        "restored the weights of the best epoch" if restored else "kept the weights of the last epoch, not of the best"
+    )
     evidence.append(Evidence(f"it {kept}", (stop,)))
     fit = run.fit
-    reached = f" after {fit.reached} of {words.count(fit.asked, 'epoch')}" if fit and fit.asked else ""
+    reached = f" after {fit.reached} of {format_count(fit.asked, 'epoch')}" if fit and fit.asked else ""
     return Finding(
         cause=f"EarlyStopping ended the training{reached}: {monitor} no longer improved.",
         confidence=Confidence.CERTAIN,
@@ -71,19 +77,19 @@ def early_stopping(run: Run) -> Answer:
     )
 
 
-def _of_log(run: Run, stop: Event) -> Finding:
-    values = stop.get("values") or {}
+def _of_log(run: Run, stop: Stop) -> Finding:
+    values = stop.values
     monitor = values.get("monitor")
-    told = [quoted(stop)]
+    evidence = [quoted(stop)]
     if monitor:
-        told += [Evidence(f"{monitor} had not improved from {words.value(values['best'])}", (stop,))]
-        told += metric_curve(run, str(monitor))
-    reached = f" in epoch {stop.get('epoch') + 1}" if stop.get("epoch") is not None else ""
+        evidence += [Evidence(f"{monitor} had not improved from {format_value(values['best'])}", (stop,))]
+        evidence += metric_curve(run, str(monitor))
+    reached = f" in epoch {stop.epoch + 1}" if stop.epoch is not None else ""
     asked = f" of {run.fit.asked}" if run.fit and run.fit.asked else ""
     return Finding(
         cause=f"EarlyStopping ended the training{reached}{asked}: {monitor or 'its metric'} no longer improved.",
         confidence=Confidence.CERTAIN,
-        evidence=tuple(told),
+        evidence=tuple(evidence),
     )
 
 

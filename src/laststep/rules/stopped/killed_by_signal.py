@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.memory import memory_kill
-from laststep.analysis.progress import (
+from laststep.analysis.progress import progress
+from laststep.analysis.signals import (
     killed_with,
-    measured,
-    no,
-    progress,
     quoted,
     reported,
     sender,
-    sent_by_itself,
-    stopped_by_us,
+    sent_by_program,
+    stopped_by_laststep,
     verdict,
 )
-from laststep.record.event import Event
+from laststep.record.events.process import RecorderStart, SignalSent
+from laststep.record.events.supervisor import ProcessEnd, Verdict
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 MEANINGS = {
     "SIGHUP": "the terminal or the ssh connection closed",
-    "SIGXCPU": "a limit on processor time was reached (ulimit -t)",
-    "SIGXFSZ": "a limit on file size was reached (ulimit -f)",
-    "SIGPIPE": "whoever read its output went away",
+    "SIGXCPU": "the CPU time limit was reached (ulimit -t)",
+    "SIGXFSZ": "the file size limit was reached (ulimit -f)",
+    "SIGPIPE": "the reader of its output closed the pipe",
     "SIGQUIT": "somebody pressed Ctrl-\\ or sent SIGQUIT",
     "SIGUSR1": "a batch system's warning that the program does not handle",
     "SIGUSR2": "a batch system's warning that the program does not handle",
@@ -32,31 +31,30 @@ MEANINGS = {
 HAVE_A_RULE = ("SIGTERM", "SIGINT", "SIGSEGV", "SIGABRT", "SIGILL", "SIGBUS")
 
 
-@rule()
+@rule(tier=Tier.ECHO, follows=("stopped", "crashed", "stalled"))
 def killed_by_signal(run: Run) -> Answer:
-    """A signal ended the process, and nothing measured says that memory was the reason.
+    """A signal killed the process, and nothing measured points to memory.
 
     What happened
-        Somebody or something sent a signal that ends a process: a person, a batch system, a container's
-        stop after its grace period, a user-space memory killer (earlyoom, systemd-oomd), a terminal that
-        closed.
+        Somebody or something sent a fatal signal: a person, a batch system, a container stop after its grace period,
+        a user-space OOM killer (earlyoom, systemd-oomd), a terminal that closed.
 
     How laststep knows
-        The operating system reports the signal. For SIGKILL the kernel's kill counters and its log were read
-        before and after, and they say that memory was not it. The sender is known when the signal came through
-        laststep or when the program sent it to itself; the kernel does not tell the sender of SIGKILL. Of a notebook's
-        log only that the kernel died is known: "restarting kernel" is written when it is gone without being asked.
+        The operating system reports the signal. For SIGKILL the kernel's OOM-kill counters and its log were read before
+        and after, and they rule memory out. The sender is known when laststep forwarded the signal or when the program
+        sent it to itself; the kernel does not report the sender of SIGKILL. The log of a notebook server only shows
+        that the kernel died: it writes "restarting kernel" when the kernel is gone without having been asked to stop.
 
     What to do
-        Ask who may kill on this machine: the scheduler's log, `docker events`, `journalctl -u systemd-oomd`,
-        a colleague. For SIGHUP start the run in tmux or with nohup.
+        Find out what may kill processes on this machine: the scheduler's log, `docker events`,
+        `journalctl -u systemd-oomd`, a colleague. For SIGHUP start the run in tmux or with nohup.
 
     Not to be confused with
         host-out-of-memory ("137 means out of memory" is folklore: it means SIGKILL), terminated (SIGTERM),
         interrupted (Ctrl-C).
     """
-    if stopped_by_us(run):
-        return no("laststep itself stopped it, as asked, because it was stuck")
+    if stopped_by_laststep(run):
+        return no("laststep stopped it because it was stuck, as requested")
     died = verdict(run, "kernel-died")
     if died is not None and run.signal is None and run.uncaught is None:
         return _kernel_died(run, died)
@@ -64,71 +62,75 @@ def killed_by_signal(run: Run) -> Answer:
     if name is None and not run.vanished:
         return no("no signal ended the process")
     if name in HAVE_A_RULE:
-        return no(f"{name} has a rule of its own")
+        return no(f"{name} has its own rule")
     kill = memory_kill(run)
     if kill is not None and kill.sure:
-        return measured("the kernel itself killed the process, for memory")
-    if name is None:
-        return _vanished(run)
+        return measured("the kernel killed the process to free memory")
+    return _vanished(run) if name is None else _finding(run, name)
+
+
+def _finding(run: Run, name: str) -> Finding:
     evidence = [reported(run, name)]
     by_whom = sender(run, name)
     if by_whom:
         evidence.append(by_whom)
     elif name == "SIGKILL":
-        seen = ", and the program did not send it itself" if run.has("recorder") else ""
-        evidence.append(Evidence(f"the kernel does not tell who sends SIGKILL{seen}"))
+        not_own = ", and the program did not send it itself" if run.has(RecorderStart) else ""
+        evidence.append(Evidence(f"the kernel does not report who sent SIGKILL{not_own}"))
     evidence.append(progress(run))
-    own = sent_by_itself(run, name)
-    meaning = MEANINGS.get(name, "somebody sent it")
+    own = sent_by_program(run, name)
+    meaning = MEANINGS.get(name, "its sender is not known")
     return Finding(
         cause=f"{name} ended the process: {by_whom.says if by_whom else meaning}.",
         confidence=Confidence.CERTAIN,
         evidence=tuple(evidence),
         remedies=_remedies(name, own is not None),
-        where=own.get("where") if own else None,
+        where=own.where if own else None,
     )
 
 
-def _kernel_died(run: Run, died: Event) -> Finding:
-    """A notebook's server restarts a kernel that is gone, and does not say, or know, of what it died."""
-    times = sum(event.get("why") == "kernel-died" for event in run.all("verdict"))
+def _kernel_died(run: Run, died: Verdict) -> Finding:
+    """A notebook server restarts a kernel that is gone, and does not know what it died of."""
+    times = sum(event.why == "kernel-died" for event in run.all(Verdict))
     more = [Evidence(f"the log has {times} such lines")] if times > 1 else []
     return Finding(
-        cause="The notebook's kernel died; its server does not say of what.",
+        cause="The notebook's kernel died; its server does not report why.",
         confidence=Confidence.LIKELY,
         evidence=(quoted(died), *more, progress(run)),
         remedies=(
+            Remedy("Record it with laststep, in the notebook's first cell", "import laststep; laststep.start()"),
             Remedy(
-                "Let laststep see it die: record it, in the notebook's first cell", "import laststep; laststep.start()"
+                "Check whether the machine ran out of memory at that time",
+                "dmesg -T | grep -i -e oom -e killed",
+                safe=True,
             ),
-            Remedy("See whether the machine's memory ran out then", "dmesg -T | grep -i -e oom -e killed", safe=True),
         ),
     )
 
 
 def _vanished(run: Run) -> Finding:
-    """Nobody could tell us the exit status: a signal is what leaves no trace, and which one is not known."""
-    own = run.last("signal-sent")
-    evidence = [Evidence("it ended without a normal end, an exception or a call to exit", tuple(run.all("end")))]
+    """The exit status is not known: only a signal leaves no trace, and which one is not known either."""
+    own = run.last(SignalSent)
+    evidence = [Evidence("no normal end, no exception and no call to exit was recorded", tuple(run.all(ProcessEnd)))]
     if own is not None:
-        evidence.append(Evidence(f"the program sent {own.get('signal')} to itself, by {own.get('how')}", (own,)))
-    elif run.has("end"):
-        evidence.append(Evidence("laststep did not start it, so the system tells its exit status to its own parent"))
+        evidence.append(Evidence(f"the program sent {own.signal} to itself with {own.how}", (own,)))
+    elif run.has(ProcessEnd):
+        evidence.append(Evidence("laststep did not start it, so its exit status went to its own parent process"))
     else:
-        evidence.append(Evidence("the supervisor was gone too, so nobody saw its exit status"))
+        evidence.append(Evidence("the supervisor was gone too, so its exit status is not known"))
     evidence.append(progress(run))
     return Finding(
-        cause="The process was gone at once, as only a signal does it (SIGKILL most likely).",
+        cause="The process disappeared, as after a signal (most likely SIGKILL).",
         confidence=Confidence.LIKELY,
         evidence=tuple(evidence),
         remedies=_remedies("SIGKILL", own is not None),
-        where=own.get("where") if own else None,
+        where=own.where if own else None,
     )
 
 
 def _remedies(name: str, by_itself: bool) -> tuple[Remedy, ...]:
     if by_itself:
-        return (Remedy("The line above sends the signal: that is the place to look"),)
+        return (Remedy("Look at the line above: it sends the signal"),)
     if name == "SIGHUP":
-        return (Remedy("Start it so that it outlives the terminal", "tmux new -s train laststep run …", safe=True),)
-    return (Remedy("Look into the log of whatever may kill here: scheduler, container engine, oom daemons"),)
+        return (Remedy("Start it so that it survives the terminal", "tmux new -s train laststep run …", safe=True),)
+    return (Remedy("Check the logs of what may kill processes here: scheduler, container engine, OOM daemons"),)

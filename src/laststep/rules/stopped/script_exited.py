@@ -1,34 +1,40 @@
-"""The program left by itself."""
+"""The program exited by itself."""
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.progress import no, progress, short_message, went_on
-from laststep.record.event import Event
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.messages import short_message
+from laststep.analysis.progress import progress, went_on
+from laststep.analysis.signals import unseen_end
+from laststep.record.events.process import ExitCall, Exiting, Raised
+from laststep.record.events.supervisor import ProcessEnd
 from laststep.record.run import Run
-from laststep.rules.rule import Answer, rule
+from laststep.rules.rule import Answer, Tier, rule
 
 
-@rule(needs=("end", "recorder"))
+@rule(tier=Tier.ECHO, sees=("inside",), follows=("stopped", "crashed", "stalled"))
 def script_exited(run: Run) -> Answer:
-    """The program itself left: sys.exit, exit() or os._exit, in the middle of training or with a failure code.
+    """The program exited by itself (sys.exit, exit(), os._exit), in the middle of training or with a failure code.
 
     What happened
-        A line of the program (or of a library that it uses) asked Python to end. In the middle of a fit that
-        is rarely meant: a check in a callback, a handler, a helper that calls sys.exit. os._exit is the
-        hardest: no cleanup runs, buffered output is lost.
+        A line of the program (or of a library that it uses) asked Python to exit. In the middle of a fit that is rarely
+        intended: a check in a callback, a signal handler, a helper that calls sys.exit. os._exit is the most abrupt: no
+        cleanup runs, and buffered output is lost.
 
     How laststep knows
-        The call itself was seen, with its line and its code, and whether a fit was going on then. Without a
-        seen call, an exit code that no exception explains.
+        The call was recorded, with its line and its exit code, and whether a fit was running. Without a recorded call:
+        an exit code that no exception explains.
 
     What to do
-        Look at the line. If it should report an error, raise one: then the traceback says why.
+        Look at the line. If it should report an error, raise an exception: then the traceback says why.
 
     Not to be confused with
-        unhandled-exception, callback-stopped-training (training was asked to end and did so in order).
+        unhandled-exception, callback-stopped-training (fit was stopped and returned normally).
     """
-    call = run.last("exit-call")
+    unseen = unseen_end(run)
+    if unseen is not None:
+        return unseen
+    call = run.last(ExitCall)
     if run.signal is not None:
         return no("a signal ended the process")
     if run.uncaught is not None:
@@ -36,55 +42,56 @@ def script_exited(run: Run) -> Answer:
     if call is None:
         return _unseen(run)
     if went_on(run, call.time) or (run.steps and run.steps[-1].time > call.time):
-        return no("an exit was asked for and caught: training went on")
-    hard = call.get("how") == "os._exit"
-    if run.has("exiting") and hard:
+        return no("an exit was requested and caught: training continued")
+    hard = call.how == "os._exit"
+    if run.has(Exiting) and hard:
         return no("os._exit was called in another process")
-    if call.get("fit") is None and not run.exit_code:
-        return no("it left with code 0, outside any fit")
+    if call.fit is None and not run.exit_code:
+        return no("it exited with code 0, outside any fit")
     return _finding(run, call)
 
 
 def _unseen(run: Run) -> Answer:
     if not run.exit_code:
-        return no("the program ended with code 0 and asked for no early exit")
+        return no("the program ended with code 0, and no early exit was recorded")
     return Finding(
         cause=f"The program ended with exit code {run.exit_code}, without an exception.",
         confidence=Confidence.LIKELY,
         evidence=(
-            Evidence(f"exit code {run.exit_code}, and no exception left the program", tuple(run.all("end"))),
+            Evidence(f"exit code {run.exit_code}, and no exception left the program", tuple(run.all(ProcessEnd))),
             progress(run),
         ),
         remedies=(Remedy("Look for `raise SystemExit` and for native code that calls exit()"),),
     )
 
 
-def _finding(run: Run, call: Event) -> Answer:
-    evidence = [Evidence(f"{call.get('how')}({_status(call)}) was called", (call,))]
-    if call.get("fit") is not None:
-        evidence.append(Evidence(f"a fit was going on then, in epoch {int(call.get('epoch') or 0) + 1}", (call,)))
-    before = [e for e in run.all("exception") if e.time <= call.time and e.get("left") in ("fit", "call")]
+def _finding(run: Run, call: ExitCall) -> Answer:
+    evidence = [Evidence(f"{call.how}({_status(call)}) was called", (call,))]
+    if call.fit is not None:
+        evidence.append(Evidence(f"a fit was running, in epoch {(call.epoch or 0) + 1}", (call,)))
+    before = [e for e in run.all(Raised) if e.time <= call.time and e.left in ("fit", "call")]
     if before:
         evidence.append(Evidence(f"shortly before, the program had caught {short_message(before[-1])}", (before[-1],)))
     evidence.append(progress(run))
-    middle = " in the middle of training" if call.get("fit") is not None else ""
+    middle = " in the middle of training" if call.fit is not None else ""
     return Finding(
-        cause=f"The program left by itself{middle}: {call.get('how')}({_status(call)}).",
+        cause=f"The program exited by itself{middle}: {call.how}({_status(call)}).",
         confidence=Confidence.CERTAIN,
         evidence=tuple(evidence),
         remedies=(_remedy(call),),
-        where=call.get("where"),
+        where=call.where,
     )
 
 
-def _remedy(call: Event) -> Remedy:
-    if call.get("fit") is not None and not call.get("status") and not call.get("message"):
-        told = "To end training in good order from a callback, ask Keras for it"
-        return Remedy(told, "self.model.stop_training = True", call.get("where"))
-    return Remedy("If this line reports a failure, raise an exception instead: the reason will be shown")
+def _remedy(call: ExitCall) -> Remedy:
+    if call.fit is not None and not call.status and not call.message:
+        return Remedy(
+            "To stop the training from a callback, set stop_training", "self.model.stop_training = True", call.where
+        )
+    return Remedy("If this line reports a failure, raise an exception instead: its traceback shows the reason")
 
 
-def _status(call: Event) -> str:
-    if call.get("message"):
-        return repr(call.get("message"))
-    return str(call.get("status") if call.get("status") is not None else "")
+def _status(call: ExitCall) -> str:
+    if call.message:
+        return repr(call.message)
+    return str(call.status) if call.status is not None else ""

@@ -1,1 +1,1 @@
-"""In a side run of `laststep prove` only: the program's own fit, trained with and without one change."""
+"""Only in a side run of `laststep prove`: the program's own fit, trained with and without one change."""

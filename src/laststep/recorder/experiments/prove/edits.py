@@ -1,4 +1,4 @@
-"""The changes that can be tried: each is made in place, in this process, and gives back how it is undone."""
+"""The changes that can be tried: each is applied in place, in this process, and returns how to undo it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from laststep.recorder.experiments.prove.batches import CannotTry
+from laststep.recorder.experiments.prove.held_batches import CannotTry
 
 Undo = Callable[[], None]
-SMALL, SMALLER = 1e-7, 1e-12
-NO_OUTPUT = ("InputLayer", "Dropout", "Flatten", "Reshape")
-STANDARD_DRAW = {"kernel": "kernel_initializer", "recurrent_kernel": "recurrent_initializer"}
+MIN_ARGUMENT, MIN_ROOT_ARGUMENT = 1e-7, 1e-12  # for logarithms and divisions; for roots
+PASSIVE_LAYERS = ("InputLayer", "Dropout", "Flatten", "Reshape")
+KERNEL_INITIALIZERS = {"kernel": "kernel_initializer", "recurrent_kernel": "recurrent_initializer"}
 
 
 def keras_of(model: Any) -> Any:
@@ -21,59 +21,59 @@ def keras_of(model: Any) -> Any:
 
 
 def layers_of(model: Any) -> list[Any]:
-    """Those that compute, inner models opened, in the model's own order."""
+    """The layers that compute, those of inner models included, in the model's order."""
     flat = list(model._flatten_layers(include_self=False, recursive=True))
     inner = [layer for layer in flat if not getattr(layer, "layers", None)]
-    return [layer for layer in inner if type(layer).__name__ not in NO_OUTPUT]
+    return [layer for layer in inner if type(layer).__name__ not in PASSIVE_LAYERS]
 
 
-def set_rate(model: Any, rate: float) -> Undo:
+def set_learning_rate(model: Any, rate: float) -> Undo:
     optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)
-    held = optimizer._learning_rate
-    if hasattr(held, "assign"):
-        before = float(held.numpy())
-        held.assign(rate)
-        return lambda: held.assign(before)
-    return _set(optimizer, "_learning_rate", rate)  # a schedule gives way to a number
+    learning_rate = optimizer._learning_rate
+    if hasattr(learning_rate, "assign"):
+        before = float(learning_rate.numpy())
+        learning_rate.assign(rate)
+        return lambda: learning_rate.assign(before)
+    return _set(optimizer, "_learning_rate", rate)  # a number replaces a schedule
 
 
-def clip(model: Any, norm: float) -> Undo:
+def set_clipnorm(model: Any, norm: float) -> Undo:
     optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)
     return _all([_set(optimizer, "clipvalue", None), _set(optimizer, "global_clipnorm", None),
                  _set(optimizer, "clipnorm", norm)])  # fmt: skip
 
 
-def change_hidden(model: Any, wanted: dict[str, Any]) -> Undo:
-    """Another activation, another way to draw weights, in every layer but the last that has such a thing."""
+def change_hidden(model: Any, change: dict[str, Any]) -> Undo:
+    """Another activation or another initializer, in every layer but the last that has one."""
     keras, (*hidden, _) = keras_of(model), layers_of(model)
-    undone: list[Undo] = []
+    undos: list[Undo] = []
     for layer in hidden:
         name = getattr(getattr(layer, "activation", None), "__name__", None)
-        if "activation" in wanted and (name in wanted["from"] or type(layer).__name__.lower() in wanted["from"]):
-            undone.append(_set_activation(keras, layer, wanted["activation"]))
-            if "initializer" in wanted:
-                _draw_again(keras, layer, wanted["initializer"])
-    if "activation" not in wanted:
-        drawn = [_draw_again(keras, layer, wanted["initializer"]) for layer in layers_of(model)]
-        undone += [_nothing] if any(drawn) else []
-    if not undone:
+        if "activation" in change and (name in change["from"] or type(layer).__name__.lower() in change["from"]):
+            undos.append(_set_activation(keras, layer, change["activation"]))
+            if "initializer" in change:
+                _reinitialize(keras, layer, change["initializer"])
+    if "activation" not in change:
+        reinitialized = [_reinitialize(keras, layer, change["initializer"]) for layer in layers_of(model)]
+        undos += [_do_nothing] if any(reinitialized) else []
+    if not undos:
         raise CannotTry("no layer of the model is of the kind that would be changed")
-    return _all(undone)
+    return _all(undos)
 
 
-def change_output(model: Any, wanted: dict[str, Any]) -> Undo:
-    """Another activation of the last layer; as long as it is one that stands by itself or inside a layer."""
+def change_output(model: Any, change: dict[str, Any]) -> Undo:
+    """Another activation of the last layer, whether it is part of a layer or a layer of its own."""
     layers = layers_of(model)
     if not layers:
-        raise CannotTry("the model has no layer of Keras's")
-    named = [at for at, layer in enumerate(layers) if layer.name == wanted.get("layer")]
+        raise CannotTry("the model has no Keras layers")
+    named = [at for at, layer in enumerate(layers) if layer.name == change.get("layer")]
     end = layers[named[-1] :] if named else layers[-1:]
-    bent = [layer for layer in end if _bends(layer)]
-    return _set_activation(keras_of(model), bent[-1] if bent else end[0], wanted["activation"])
+    with_activation = [layer for layer in end if _has_activation(layer)]
+    return _set_activation(keras_of(model), with_activation[-1] if with_activation else end[0], change["activation"])
 
 
-def _bends(layer: Any) -> bool:
-    """It has an activation, or is one."""
+def _has_activation(layer: Any) -> bool:
+    """The layer has an activation, or is one."""
     own = getattr(layer, "activation", None)
     return getattr(own, "__name__", "linear") != "linear" if hasattr(layer, "activation") else not layer.weights
 
@@ -87,22 +87,22 @@ def _set_activation(keras: Any, layer: Any, name: str) -> Undo:
     return _set(layer, "call", lambda inputs, *args, **kwargs: function(inputs))
 
 
-def _draw_again(keras: Any, layer: Any, initializer: str) -> bool:
-    """New weights in place; they are put back with all others when the next arm begins."""
-    drawn = False
-    for name in STANDARD_DRAW:
+def _reinitialize(keras: Any, layer: Any, initializer: str) -> bool:
+    """Initialize the weights again, in place; they are restored with all others before the next arm."""
+    reinitialized = False
+    for name in KERNEL_INITIALIZERS:
         weight = getattr(getattr(layer, "cell", layer), name, None)
         if weight is not None and hasattr(weight, "assign"):
             chosen = keras.initializers.get("orthogonal" if name == "recurrent_kernel" else initializer)
             weight.assign(chosen(tuple(weight.shape), dtype=weight.dtype))
-            drawn = True
-    return drawn
+            reinitialized = True
+    return reinitialized
 
 
-def change_loss(model: Any, wanted: Any) -> Undo:
-    """Another loss, or the same one told otherwise what it gets."""
+def change_loss(model: Any, change: Any) -> Undo:
+    """Another loss, or the same one with other settings."""
     keras, before = keras_of(model), model.loss
-    new = wanted if isinstance(wanted, str) else _told_otherwise(keras, before, wanted)
+    new = change if isinstance(change, str) else _with_settings(keras, before, change)
 
     def compile_with(loss: Any) -> None:
         kept = {"run_eagerly": model.run_eagerly, "jit_compile": bool(getattr(model, "jit_compile", False))}
@@ -112,55 +112,55 @@ def change_loss(model: Any, wanted: Any) -> Undo:
     return lambda: compile_with(before)
 
 
-def _told_otherwise(keras: Any, loss: Any, wanted: dict[str, Any]) -> Any:
+def _with_settings(keras: Any, loss: Any, change: dict[str, Any]) -> Any:
     if hasattr(loss, "get_config"):
-        return type(loss).from_config(loss.get_config() | wanted)
+        return type(loss).from_config(loss.get_config() | change)
     name = str(getattr(loss, "__name__", loss))
     kind = getattr(keras.losses, "".join(part.capitalize() for part in name.split("_")), None)
     if kind is None:
         raise CannotTry(f"the loss {name} is the program's own, and is not changed from outside")
-    return kind(**wanted)
+    return kind(**change)
 
 
-def set_trainable(model: Any, wanted: bool) -> Undo:
-    """The inner ones first, so that they are put back last: a model hands its own word down."""
+def set_trainable(model: Any, change: bool) -> Undo:
+    """Inner layers first, so that they are restored last: a model passes the setting on to its layers."""
     inner = [*model._flatten_layers(include_self=False, recursive=True)]
-    return _all([_set(layer, "trainable", wanted) for layer in [*reversed(inner), model]])
+    return _all([_set(layer, "trainable", change) for layer in [*reversed(inner), model]])
 
 
-def set_precision(model: Any, wanted: str) -> Undo:
-    """Another precision to compute in; the weights themselves must be float32 already."""
+def set_precision(model: Any, change: str) -> Undo:
+    """Another precision for computing; the weights themselves must be float32 already."""
     layers = [*model._flatten_layers(include_self=True, recursive=True)]
     if any("16" in str(weight.dtype) for weight in model.weights):
-        raise CannotTry("its weights themselves are float16, and it can't be built anew from outside")
+        raise CannotTry("its weights themselves are float16, and it can't be rebuilt from outside")
     if not hasattr(type(model), "dtype_policy"):
         raise CannotTry("tf_keras fixes the precision when a layer is made")
-    policy = keras_of(model).DTypePolicy(wanted)
+    policy = keras_of(model).DTypePolicy(change)
     return _all([_set(layer, "dtype_policy", policy) for layer in layers])
 
 
-def guard_math(model: Any, wanted: Any) -> Undo:
-    """log, sqrt and division keep away from 0; for whoever calls them, as long as the call looks them up."""
+def guard_math(model: Any, change: Any) -> Undo:
+    """Keep the arguments of log, sqrt and division away from 0, in every call that looks these functions up."""
     tf = sys.modules["tensorflow"]
-    used: list[int] = []
-    plain = {name: getattr(tf.raw_ops, name) for name in ("Log", "Sqrt", "RealDiv", "Rsqrt", "Log1p")}
+    calls: list[int] = []
+    raw_ops = {name: getattr(tf.raw_ops, name) for name in ("Log", "Sqrt", "RealDiv", "Rsqrt", "Log1p")}
 
-    def up(x: Any, least: float) -> Any:
-        used.append(1)
+    def at_least(x: Any, minimum: float) -> Any:
+        calls.append(1)
         x = tf.convert_to_tensor(x)
-        return tf.maximum(x, tf.cast(least, x.dtype))
+        return tf.maximum(x, tf.cast(minimum, x.dtype))
 
     def divide(x: Any, y: Any, name: Any = None) -> Any:
-        used.append(1)
+        calls.append(1)
         x, y = tf.convert_to_tensor(x), tf.convert_to_tensor(y)
-        small = tf.cast(SMALL, y.dtype)
-        return plain["RealDiv"](x=x, y=tf.where(tf.abs(y) < small, tf.where(y < 0, -small, small), y))
+        minimum = tf.cast(MIN_ARGUMENT, y.dtype)
+        return raw_ops["RealDiv"](x=x, y=tf.where(tf.abs(y) < minimum, tf.where(y < 0, -minimum, minimum), y))
 
     safe = {
-        "log": lambda x, name=None: plain["Log"](x=up(x, SMALL)),
-        "log1p": lambda x, name=None: plain["Log1p"](x=up(x, SMALL - 1)),
-        "sqrt": lambda x, name=None: plain["Sqrt"](x=up(x, SMALLER)),
-        "rsqrt": lambda x, name=None: plain["Rsqrt"](x=up(x, SMALLER)),
+        "log": lambda x, name=None: raw_ops["Log"](x=at_least(x, MIN_ARGUMENT)),
+        "log1p": lambda x, name=None: raw_ops["Log1p"](x=at_least(x, MIN_ARGUMENT - 1)),
+        "sqrt": lambda x, name=None: raw_ops["Sqrt"](x=at_least(x, MIN_ROOT_ARGUMENT)),
+        "rsqrt": lambda x, name=None: raw_ops["Rsqrt"](x=at_least(x, MIN_ROOT_ARGUMENT)),
         "real_div": divide,
     }
     owners = [tf, tf.math, *(sys.modules[f"tensorflow.python.ops.{name}"] for name in ("gen_math_ops", "math_ops"))]
@@ -168,7 +168,7 @@ def guard_math(model: Any, wanted: Any) -> Undo:
 
     def undo() -> None:
         restore()
-        if not used:
+        if not calls:
             raise CannotTry("no log, root or division of its own could be reached")
 
     return undo
@@ -181,15 +181,15 @@ def _set(owner: Any, name: str, value: Any) -> Undo:
     return (lambda: setattr(owner, name, before)) if own or name != "call" else (lambda: delattr(owner, name))
 
 
-def _all(undone: list[Undo]) -> Undo:
+def _all(undos: list[Undo]) -> Undo:
     def undo() -> None:
-        for one in reversed(undone):
+        for one in reversed(undos):
             one()
 
     return undo
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     return None
 
 
@@ -200,8 +200,8 @@ EDITS: dict[str, Callable[[Any, Any], Undo]] = {
     "precision": set_precision,
     "hidden": change_hidden,
     "output": change_output,
-    "learning_rate": set_rate,
-    "clipnorm": clip,
+    "learning_rate": set_learning_rate,
+    "clipnorm": set_clipnorm,
     "guard": guard_math,
 }
 

@@ -1,1 +1,1 @@
-"""Inside a side run only (`laststep tune`): the program's own pipeline, changed in one place, trained on in turns."""
+"""Only in a side run of `laststep tune`: the program's own pipeline with one change, trained on in turns."""

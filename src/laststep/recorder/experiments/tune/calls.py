@@ -1,4 +1,4 @@
-"""What each tf.data dataset was made by: the call, its inputs, the user's line; and the same again with one edit."""
+"""The call that made each tf.data dataset, with its inputs and the user's line; and repeating it with one edit."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from laststep.recorder.imports import when_imported
 from laststep.recorder.patch import after, replace
 
 PROBE = "side_run"
-DATASETS = "tensorflow.python.data.ops.dataset_ops"
-READERS = "tensorflow.python.data.ops.readers"
-FILE_READERS = {"TFRecordDatasetV2": "TFRecordDataset", "TextLineDatasetV2": "TextLineDataset"}
-# `apply` gives back what the calls inside it made, and those are known.
-PASSED_OVER = {"apply", "options", "element_spec", "cardinality", "as_numpy_iterator"}
+DATASETS_MODULE = "tensorflow.python.data.ops.dataset_ops"
+READERS_MODULE = "tensorflow.python.data.ops.readers"
+READER_CLASSES = {"TFRecordDatasetV2": "TFRecordDataset", "TextLineDatasetV2": "TextLineDataset"}
+# `apply` returns what the calls inside it made, and those are recorded.
+IGNORED_METHODS = {"apply", "options", "element_spec", "cardinality", "as_numpy_iterator"}
 
 
 @dataclass(eq=False)
 class Call:
-    """One call that made a dataset. The first of `args` is its input, for a method."""
+    """A call that made a dataset. For a method, the first of `args` is its input."""
 
     dataset: Any
     method: str
@@ -35,77 +35,77 @@ class Call:
 
     @property
     def inputs(self) -> list[Any]:
-        return [part for part in _parts([self.args, self.kwargs]) if is_dataset(part)]
+        return [part for part in _leaves([self.args, self.kwargs]) if is_dataset(part)]
 
     @property
     def input(self) -> Any:
         return self.inputs[0] if self.inputs else None
 
     def argument(self, name: str, position: int) -> Any:
-        """What was given for it, by name or by place (the input is place 0); None where nothing was."""
+        """The argument by name or position (the input has position 0); None if it was not given."""
         return self.kwargs.get(name, self.args[position] if len(self.args) > position else None)
 
 
-# By the id of the dataset, which the call keeps alive: the process is thrown away afterwards.
+# By the id of the dataset, which the call keeps alive: the process ends after the experiment.
 _calls: dict[int, Call] = {}
-_kind: list[type] = []
+_dataset_class: list[type] = []
 
 
-def watch() -> None:
-    when_imported(PROBE, DATASETS, _watch_methods)
-    when_imported(PROBE, READERS, _watch_readers)
+def patch_datasets() -> None:
+    when_imported(PROBE, DATASETS_MODULE, _patch_methods)
+    when_imported(PROBE, READERS_MODULE, _patch_readers)
 
 
-def _watch_methods(module: ModuleType) -> None:
+def _patch_methods(module: ModuleType) -> None:
     kind = module.DatasetV2
-    _kind.append(kind)
-    for name, found in list(vars(kind).items()):
-        if name.startswith("_") or name in PASSED_OVER or isinstance(found, property):
+    _dataset_class.append(kind)
+    for name, attribute in list(vars(kind).items()):
+        if name.startswith("_") or name in IGNORED_METHODS or isinstance(attribute, property):
             continue
-        plain = found.__func__ if isinstance(found, staticmethod) else found
-        if callable(plain):
-            wrapper = _remembering(name, plain)
-            replace(PROBE, kind, name, staticmethod(wrapper) if isinstance(found, staticmethod) else wrapper)
+        function = attribute.__func__ if isinstance(attribute, staticmethod) else attribute
+        if callable(function):
+            wrapper = _recording(name, function)
+            replace(PROBE, kind, name, staticmethod(wrapper) if isinstance(attribute, staticmethod) else wrapper)
 
 
-def _watch_readers(module: ModuleType) -> None:
-    for name, spoken in FILE_READERS.items():
+def _patch_readers(module: ModuleType) -> None:
+    for name, public_name in READER_CLASSES.items():
         kind = getattr(module, name)
-        after(PROBE, kind, "__init__", functools.partial(_read, spoken, kind))
+        after(PROBE, kind, "__init__", functools.partial(_on_reader_created, public_name, kind))
 
 
-def _remembering(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+def _recording(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         result = original(*args, **kwargs)
         if is_dataset(result):
-            guard(PROBE, remember, result, name, original, args, kwargs, users_place(sys._getframe(1)))
+            guard(PROBE, record_call, result, name, original, args, kwargs, users_place(sys._getframe(1)))
         return result
 
     return wrapper
 
 
-def _read(spoken: str, kind: Any, result: None, dataset: Any, *args: Any, **kwargs: Any) -> None:
-    remember(dataset, spoken, kind, args, kwargs, users_place(sys._getframe(3)))
+def _on_reader_created(public_name: str, kind: Any, result: None, dataset: Any, *args: Any, **kwargs: Any) -> None:
+    record_call(dataset, public_name, kind, args, kwargs, users_place(sys._getframe(3)))
 
 
-def remember(dataset: Any, method: str, make: Any, args: Any, kwargs: Any, where: Place | None) -> Any:
-    """A call inside a call of TensorFlow's comes first, so that the user's own is what stays."""
+def record_call(dataset: Any, method: str, make: Any, args: Any, kwargs: Any, where: Place | None) -> Any:
+    """TensorFlow's inner calls come first, so that the user's own call is what remains."""
     _calls[id(dataset)] = Call(dataset, method, make, tuple(args), dict(kwargs), where)
     return dataset
 
 
 def is_dataset(value: Any) -> bool:
-    return bool(_kind) and isinstance(value, _kind[0])
+    return bool(_dataset_class) and isinstance(value, _dataset_class[0])
 
 
-def made_by(dataset: Any) -> Call | None:
+def call_behind(dataset: Any) -> Call | None:
     return _calls.get(id(dataset))
 
 
 def walk(dataset: Any) -> Iterator[Call]:
-    """Every known call behind a dataset, from its end to its sources."""
-    call = made_by(dataset)
+    """Every recorded call behind a dataset, from its end to its sources."""
+    call = call_behind(dataset)
     if call is not None:
         yield call
         for part in call.inputs:
@@ -113,33 +113,35 @@ def walk(dataset: Any) -> Iterator[Call]:
 
 
 def rebuild(dataset: Any, target: Call, edit: Callable[[Call], Any]) -> Any:
-    """The dataset as it was made, with `edit(target)` where the target's call was."""
-    call = made_by(dataset)
+    """The same dataset, with `edit(target)` in place of the target's call."""
+    call = call_behind(dataset)
     if call is target:
         return edit(target)
     if call is None or not any(below is target for below in walk(dataset)):
         return dataset
-    swap = functools.partial(_replaced, change=lambda part: rebuild(part, target, edit))
-    return again(call, tuple(swap(part) for part in call.args), {key: swap(part) for key, part in call.kwargs.items()})
+    swap = functools.partial(_with_datasets_replaced, change=lambda part: rebuild(part, target, edit))
+    return repeat_call(
+        call, tuple(swap(part) for part in call.args), {key: swap(part) for key, part in call.kwargs.items()}
+    )
 
 
-def again(call: Call, args: tuple[Any, ...] | None = None, kwargs: dict[str, Any] | None = None) -> Any:
-    """The same call once more, perhaps with other arguments."""
+def repeat_call(call: Call, args: tuple[Any, ...] | None = None, kwargs: dict[str, Any] | None = None) -> Any:
+    """The same call once more, with other arguments if given."""
     args, kwargs = call.args if args is None else args, call.kwargs if kwargs is None else kwargs
-    return remember(call.make(*args, **kwargs), call.method, call.make, args, kwargs, call.where)
+    return record_call(call.make(*args, **kwargs), call.method, call.make, args, kwargs, call.where)
 
 
-def _replaced(part: Any, change: Callable[[Any], Any]) -> Any:
+def _with_datasets_replaced(part: Any, change: Callable[[Any], Any]) -> Any:
     if is_dataset(part):
         return change(part)
     if type(part) in (tuple, list):
-        return type(part)(_replaced(inner, change) for inner in part)
-    return {key: _replaced(inner, change) for key, inner in part.items()} if type(part) is dict else part
+        return type(part)(_with_datasets_replaced(inner, change) for inner in part)
+    return {key: _with_datasets_replaced(inner, change) for key, inner in part.items()} if type(part) is dict else part
 
 
-def _parts(value: Any) -> Iterator[Any]:
+def _leaves(value: Any) -> Iterator[Any]:
     if type(value) in (tuple, list, dict):
         for inner in value.values() if type(value) is dict else value:
-            yield from _parts(inner)
+            yield from _leaves(inner)
     else:
         yield value

@@ -1,4 +1,4 @@
-"""Elements of a dataset, looked at: how large they are, whether two passes give the same, how fast they come."""
+"""Elements of a dataset: their size, whether two passes give the same, how fast they are produced."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def flat(element: Any) -> list[Any]:
-    """The arrays in an element, whatever its structure."""
+    """The arrays in an element of any structure."""
     parts = sys.modules["tensorflow"].nest.flatten(element, expand_composites=True)
     return [part.numpy() if hasattr(part, "numpy") else part for part in parts]
 
@@ -27,9 +27,9 @@ def _array_size(part: Any) -> int:
     return int(getattr(part, "nbytes", 8))
 
 
-def same(one: Any, other: Any, most: int) -> bool:
+def are_equal(one: Any, other: Any, max_elements: int) -> bool:
     """Whether the first elements of two datasets (or of two passes over one) are equal."""
-    first, second = (list(itertools.islice(iter(dataset), most)) for dataset in (one, other))
+    first, second = (list(itertools.islice(iter(dataset), max_elements)) for dataset in (one, other))
     return len(first) == len(second) and all(_equal(a, b) for a, b in zip(first, second, strict=True))
 
 
@@ -47,13 +47,13 @@ def _close(one: Any, other: Any) -> bool:
     return bool((one == other).all() if exact else np.allclose(one, other, rtol=1e-3, atol=1e-4, equal_nan=True))
 
 
-def rate(dataset: Any, seconds: float, most: int) -> float:
-    """Elements per second, as TensorFlow itself takes them (Python would be slower); of at most so many."""
+def elements_per_second(dataset: Any, seconds: float, max_elements: int) -> float:
+    """Elements per second, consumed by TensorFlow itself (Python would be slower); at most this many."""
     count = 1
     while True:
         began = time.perf_counter()
         ended = next(iter(dataset.skip(count)), None) is None
         spent = time.perf_counter() - began
-        if ended or spent > seconds or count >= most:
+        if ended or spent > seconds or count >= max_elements:
             return count / spent
-        count = min(4 * count, most)
+        count = min(4 * count, max_elements)

@@ -1,0 +1,61 @@
+"""Which cause a stall has: the first sign counts."""
+
+from __future__ import annotations
+
+import copy
+
+from laststep.analysis.stall import cause_of, stall_of
+from laststep.record.run import Run
+from tests.supervisor.stuck import (
+    EXECUTE,
+    FIT,
+    HOOK,
+    RANKS,
+    TRAIN,
+    WORK,
+    event,
+    main,
+    snapshot,
+    snapshot_view,
+    stuck_run,
+    thread,
+)
+
+ALL_SIGNS = snapshot(
+    main(TRAIN, HOOK, EXECUTE, FIT, TRAIN, call="futex"),
+    thread(WORK, call="futex"),
+    native=[{"name": "tf_data", "state": "D", "call": "read", "on": "/mnt/nfs/x"}],
+    pressure={"memory": 80.0},
+    waiting=29.0,
+)
+
+
+def test_the_first_sign_wins() -> None:
+    """From the machine inwards: memory, disk, each other, the ranks, a callback, the data, the program's own code."""
+    told, run = copy.deepcopy(ALL_SIGNS), stuck_run(snapshot())
+    ranks = stuck_run(snapshot(), event(99.1, "setup", **RANKS))
+    assert cause_of(snapshot_view(told), ranks) == "memory-thrashing"
+    told["pressure"] = {"memory": 5.0}
+    assert cause_of(snapshot_view(told), ranks) == "disk-stalled"
+    told["native"] = []
+    told["waiting"] = 0.0
+    assert cause_of(snapshot_view(told), ranks) == "deadlocked"
+    told["threads"][1]["call"] = "sleep"
+    assert cause_of(snapshot_view(told), ranks) == "waiting-for-rank"
+    assert cause_of(snapshot_view(told), run) == "callback-blocked"
+    told["threads"][0]["frames"].pop(1)
+    told["waiting"] = 29.0
+    assert cause_of(snapshot_view(told), run) == "input-blocked"
+    assert cause_of(snapshot_view(told), ranks) == "input-blocked", "who waits for its own data waits for no rank"
+    told["waiting"] = 0.0
+    told["threads"][0]["frames"] = [TRAIN]
+    told["threads"][0]["call"] = ""
+    assert cause_of(snapshot_view(told), run) == "python-blocked"
+    told["threads"] = []
+    assert cause_of(snapshot_view(told), run) == ""
+
+
+def test_stall_of_takes_the_last() -> None:
+    first, last = event(120.0, "stall", seconds=1), event(130.0, "stall", seconds=2)
+    assert stall_of(Run(id="r", events=(first, last))) == last
+    assert stall_of(Run(id="r", events=())) is None
