@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from laststep.analysis.finding import Diagnosis
 from laststep.logs.bars import metrics_in
 from laststep.record.events.logs import Progress
 from laststep.record.events.training import Epoch
@@ -219,14 +220,17 @@ TERMINATED_ON_NAN = {
 @pytest.mark.parametrize("log", TERMINATED_ON_NAN.values(), ids=TERMINATED_ON_NAN)
 def test_terminate_on_nan(log: str) -> None:
     diagnosis = answer(log)
-    assert diagnosis.findings[0].rule == "stopped-on-nan"
+    assert chain(diagnosis) == [("nan-loss", None), ("stopped-on-nan", "nan-loss")]
     assert diagnosis.outcome == "stopped"
 
 
 def test_terminate_on_nan_as_the_last_line() -> None:
-    assert cause(f"Epoch 1/3\n{bar2(40, 100, 'loss: nan')}\nBatch 40: Invalid loss, terminating training\n") == (
-        "stopped-on-nan"
-    )
+    log = f"Epoch 1/3\n{bar2(40, 100, 'loss: nan')}\nBatch 40: Invalid loss, terminating training\n"
+    assert chain(answer(log)) == [("nan-loss", None), ("stopped-on-nan", "nan-loss")]
+
+
+def chain(diagnosis: Diagnosis) -> list[tuple[str, str | None]]:
+    return [(finding.rule, finding.follows_from) for finding in diagnosis.findings]
 
 
 def test_early_stopping() -> None:

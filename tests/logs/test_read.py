@@ -325,7 +325,7 @@ def test_the_page_fits_on_a_screen(name: str) -> None:
     assert lines[0].startswith("laststep · train.log ")
     assert lines[1].endswith("nothing was recorded") or "runs" in page
     assert "\nWhat happened\n" in page
-    assert ("\nWhy " in page) != ("\nWhat ended it " in page)
+    assert len([line for line in lines if line.split("  ")[0] in ("Why", "What ended it")]) == 1
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
