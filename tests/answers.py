@@ -66,6 +66,7 @@ def the_cause_comes_first(asked: Scenario, answer: Answer) -> None:
     expected = [] if asked.expect == "healthy" else [asked.expect]
     assert (answer.rules if asked.expect == "healthy" else answer.rules[:1]) == expected
     assert asked.expect == "healthy" or asked.expect in answer.page
+    assert set(asked.also) <= set(answer.rules)
     assert asked.expect != "healthy" or "Nothing to report" in answer.page
 
 
@@ -132,7 +133,17 @@ def each_rule_answers_once(asked: Scenario, answer: Answer) -> None:
 
 def _is_finding(finding: dict[str, Any]) -> None:
     place = (dict, type(None))
-    _has(finding, rule=str, symptom=str, cause=str, confidence=str, where=place, evidence=list, remedies=list)
+    _has(
+        finding,
+        rule=str,
+        symptom=str,
+        cause=str,
+        confidence=str,
+        follows_from=(str, type(None)),
+        where=place,
+        evidence=list,
+        remedies=list,
+    )
     assert finding["symptom"] in SYMPTOMS
     assert finding["confidence"] in Confidence.__members__
     assert finding["evidence"], "a finding without evidence is a guess"

@@ -57,7 +57,7 @@ UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 class Scenario:
     """One small real train.py, and what its docstring says must come of it.
 
-    expect:  the rule of findings[0], or `healthy`: no finding at all
+    expect:  the rule of findings[0], or `healthy`: no finding at all; after commas, rules that must be found besides
     exit:    the exit code, or the name of the signal that it dies of
     outcome: finished, stopped or crashed
     when:    run for real in make `test`, or only in `all` (make test-all, the default); a recording is always diagnosed
@@ -85,6 +85,7 @@ class Scenario:
     env: tuple[tuple[str, str], ...] = ()
     needs: str | None = None
     is_live: bool = False
+    also: tuple[str, ...] = ()
     here: int | None = None
     stall: bool = False
     seconds: float = MAX_SECONDS
@@ -126,7 +127,8 @@ def parse_scenario(name: str, source: str) -> Scenario:
         name=name,
         source=source,
         title=text.splitlines()[0],
-        expect=said["expect"],
+        expect=said["expect"].partition(", ")[0],
+        also=tuple(said["expect"].split(", ")[1:]),
         exit=_exit_status(said["exit"]),
         outcome=said["outcome"],
         signal=_signal_to_send(said["do"]) if "do" in said else None,

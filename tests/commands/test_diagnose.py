@@ -132,7 +132,7 @@ def test_json_keeps_its_promise(diagnose):
     assert told["run"]["exit"] == {"code": None, "signal": None}
     assert told["run"]["epochs"]["asked"] == 9
     finding = told["findings"][0]
-    assert set(finding) == {"rule", "symptom", "cause", "confidence", "where", "evidence", "remedies"}
+    assert set(finding) == {"rule", "symptom", "cause", "confidence", "follows_from", "where", "evidence", "remedies"}
     assert finding["rule"] == "unhandled-exception"
     assert finding["where"] == {"file": "/home/anna/train.py", "line": 12}
     for name in ("ruled_out", "unchecked"):

@@ -94,7 +94,7 @@ def test_the_page_fits_into_80_columns(laststep, here, code):
     result = laststep("run", "dies.py", "--option", "x" * 120)
     page = result.stderr[result.stderr.index("laststep · ") :]
     assert [line for line in page.splitlines() if len(line) > 80] == []
-    for heading in ("What happened", "Why", "Evidence", "What to change"):
+    for heading in ("What happened", "What ended it", "Evidence", "What to change"):
         assert f"\n{heading}" in page
 
 
@@ -111,7 +111,7 @@ def test_json_keeps_its_promise(laststep, here):
     assert told["run"]["exit"] == {"code": 1, "signal": None}
     assert set(told["run"]["epochs"]) == {"reached", "asked"}
     finding = told["findings"][0]
-    assert set(finding) == {"rule", "symptom", "cause", "confidence", "where", "evidence", "remedies"}
+    assert set(finding) == {"rule", "symptom", "cause", "confidence", "follows_from", "where", "evidence", "remedies"}
     assert finding["rule"] == "unhandled-exception"
     assert finding["where"] == {"file": str(here / "dies.py"), "line": 2}
     assert finding["evidence"]
