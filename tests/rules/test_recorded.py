@@ -15,7 +15,7 @@ EXPECTED = {
     "gpu_memory_fragmented_torch": ("gpu-memory-fragmented", "frag_torch.py", 7, "33.1 GB of 150.1 GB were in use"),
     "gpu_memory_held_torch": ("gpu-memory-held", "small_torch.py", 11, "119.72"),
     "gpu_out_of_memory_jax": ("gpu-out-of-memory", "oom_jax.py", 12, "128.02GiB"),
-    "gpu_unused_jax": ("gpu-unused", "unused_jax.py", 8, "0 % busy at most over 30 s"),
+    "gpu_unused_jax": ("gpu-unused", "unused_jax.py", 8, "at most 0% busy in 30 s of training"),
     "gpu_out_of_memory_torch": ("gpu-out-of-memory", "oom_torch.py", 12, "at most 1102 fit"),
 }
 
