@@ -495,7 +495,7 @@ def test_a_gpu_that_stays_idle() -> None:
     def cards(busy: int, used: int = 10**8) -> list[dict[str, Any]]:
         return [{"t": 100.0 + i, "gpus": [{"busy": busy, "used": used, "total": 10**11}]} for i in range(40)]
 
-    limits = event(99.1, "limits", gpus=[{"name": "H200", "used": 10**8, "total": 10**11}])
+    limits = event(99.1, "limits", gpus=[{"used": 10**8, "total": 10**11}])
     setup = event(99.3, "setup", gpus=0)
     assert "gpu-unused" in found(training(cards(0), limits, setup))
     assert "gpu-unused" not in found(training(cards(60), limits, setup))
