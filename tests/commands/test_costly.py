@@ -53,15 +53,15 @@ FILES: dict[str, tuple[str, Callable[[], bytes]]] = {
         lambda: event("fit", id=1) * 100_000 + event("epoch", fit=1) * 100_000,
     ),
     "samples": ("samples.jsonl", lambda: b'{"t": 1.0, "rss": 1}\n' * (3 << 20)),
-    "samples of tables": ("samples.jsonl", lambda: (b'{"t":1.0,"a":[' + b'{"":0},' * 5000 + b"0]}\n") * 1800),
+    "samples of tables": ("samples.jsonl", lambda: (b'{"t":1.0,"disks":[' + b'{"":0},' * 5000 + b"0]}\n") * 1800),
     "newlines": ("console", lambda: b"\n" * (64 << 20)),
     "events": ("recorder.1.jsonl", lambda: event("exception", message="x") * 1_500_000),
-    "looks": ("recorder.1.jsonl", lambda: event("gradients", site="1") + event("numbers", site="1") * 1_000_000),
+    "looks": ("recorder.1.jsonl", lambda: event("gradients", site=1) + event("numbers", site=1) * 1_000_000),
     "one trace under many names": (
         "recorder.1.jsonl",
         lambda: (
-            b"".join(event("gradients", site="1", variables=[{"name": f"{n}"}]) for n in range(2000))
-            + event("numbers", site="1", weights={"0": 1.0}) * 20_000
+            b"".join(event("gradients", site=1, variables=[{"name": f"{n}"}]) for n in range(2000))
+            + event("numbers", site=1, weights={"0": 1.0}) * 20_000
         ),
     ),
     "steps": ("steps.1", lambda: b"LSTEPS01\x40".ljust(4096, b"\0") + b"\1\0\0\0\0\0\0\0" * (8 << 20)),

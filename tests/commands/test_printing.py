@@ -29,7 +29,7 @@ def is_safe(text: str, colours: bool = False) -> bool:
 def plant(home: Path, name: str = "evil\x1b]0;pwned\x07\u202e") -> Path:
     folder = home / name
     folder.mkdir(parents=True)
-    place = {"file": f"/x/{EVIL}.py", "line": 3, "function": EVIL, "text": EVIL, "users": True}
+    place = {"file": f"/x/{EVIL}.py", "line": 3, "function": EVIL, "text": EVIL, "is_users": True}
     raised = {"left": "program", "type": EVIL, "message": EVIL, "frames": [place], "where": place, "bases": [EVIL]}
     events = [
         ("run", {"command": ["python", EVIL], "cwd": f"/x/{EVIL}", "host": EVIL, "environment": {"TF_X": EVIL}}),

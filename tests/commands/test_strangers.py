@@ -32,7 +32,7 @@ def plant(here: Path, *, mode: int = 0o755, environment: dict[str, str] | None =
     launch["environment"] = environment or {}
     place = {"file": str(here / "evil.py"), "line": 1}
     fit = {"id": 1, "epochs": 3, "where": place, "optimizer": {"class": "SGD", "learning_rate": 10.0}}
-    events = [("run", launch), ("recorder", {}), ("fit", fit), ("bad-number", {"step": 1, "where": "loss"})]
+    events = [("run", launch), ("recorder", {}), ("fit", fit), ("bad-number", {"site": 1, "step": 1, "kept": True})]
     events.append(("end", {"code": 0, "signal": None, "seconds": 5.0}))
     lines = [json.dumps({"laststep": 1, "source": "supervisor"})]
     lines += [json.dumps({"t": LATER + n, "kind": kind, "data": data}) for n, (kind, data) in enumerate(events)]

@@ -177,7 +177,7 @@ def test_a_counter_of_the_programs_own(line: str, done: int) -> None:
 
 def test_a_counter_moves_when_it_grows() -> None:
     told = story("step 1: loss 0.3\nstep 2: loss 0.2\nstep 2: loss 0.2\nstep 1: loss 0.9\n")
-    assert [event.moved for event in told.events] == [False, True, False, False]
+    assert [isinstance(event, Progress) and event.moved for event in told.events] == [False, True, False, False]
 
 
 NANS = {

@@ -211,7 +211,7 @@ def test_a_supervised_run_stays_busy_when_its_journal_has_grown(
     folder.mkdir(parents=True)
     journal = open_journal(folder)
     for number in range(200):
-        journal.write("signal", {"number": number})
+        journal.write("signal", {"signal": "SIGUSR1", "by": "process"})
         assert is_busy(folder), f"no longer locked after {number} events"
     journal.close()
 

@@ -37,11 +37,12 @@ def written(path: Path, count: int) -> bytes:
     return path.read_bytes()
 
 
-def numbers(path: Path) -> list[int | None]:
+def numbers(path: Path) -> list[int]:
+    """-1 for an event without its fields."""
     events = [event for event in read_journal(path) if not isinstance(event, RecordingStopped)]
     raised = [event for event in events if isinstance(event, Raised)]
     assert raised == events, "nothing else was written"
-    return [event.batch for event in raised]
+    return [-1 if event.batch is None else event.batch for event in raised]
 
 
 @SHARED_FOLDER
