@@ -10,7 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from laststep.analysis.finding import Diagnosis
-from laststep.logs.read import read_story, run_of_log
+from laststep.logs.read import parse_log, run_from_log
 from laststep.reports import terminal
 from laststep.rules.diagnose import diagnose, read_diagnosis
 from tests.recordings import Recordings
@@ -52,7 +52,7 @@ def _diagnosis(name: str, recordings: Recordings) -> Diagnosis:
     if not name.startswith(OF_A_LOG):
         return read_diagnosis(recordings.folder(name))
     console = recordings.runs[name.removeprefix(OF_A_LOG)]["console"]
-    return diagnose(run_of_log(read_story(io.BytesIO(console)), "train.log"))
+    return diagnose(run_from_log(parse_log(io.BytesIO(console)), "train.log"))
 
 
 def main() -> None:
