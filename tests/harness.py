@@ -30,6 +30,7 @@ FORECAST = re.compile(rb"\nlaststep: memory runs out [^\n]*\n")
 MAX_SECONDS = 120.0
 DIRECTIVES = {
     "expect",
+    "also",
     "exit",
     "outcome",
     "do",
@@ -57,7 +58,8 @@ UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 class Scenario:
     """One small real train.py, and what its docstring says must come of it.
 
-    expect:  the rule of findings[0], or `healthy`: no finding at all; after commas, rules that must be found besides
+    expect:  the rule of findings[0], or `healthy`: no finding at all
+    also:    a rule that is found below it, because it follows from it
     exit:    the exit code, or the name of the signal that it dies of
     outcome: finished, stopped or crashed
     when:    run for real in make `test`, or only in `all` (make test-all, the default); a recording is always diagnosed
@@ -84,8 +86,8 @@ class Scenario:
     memory: int | None = None
     env: tuple[tuple[str, str], ...] = ()
     needs: str | None = None
+    also: str = ""
     is_live: bool = False
-    also: tuple[str, ...] = ()
     here: int | None = None
     stall: bool = False
     seconds: float = MAX_SECONDS
@@ -101,10 +103,14 @@ class Scenario:
         return "__near_miss" in self.name
 
     @property
+    def head(self) -> int:
+        """How many lines its docstring takes."""
+        return ast.parse(self.source).body[0].end_lineno or 0
+
+    @property
     def program(self) -> tuple[object, ...]:
         """What is run and how: a recording of it is out of date when this differs."""
-        docstring = ast.parse(self.source).body[0]
-        code = "\n".join(self.source.splitlines()[docstring.end_lineno :]).strip()
+        code = [line.rstrip().removesuffix(HERE).rstrip() for line in self.source.splitlines()[self.head :]]
         return code, self.signal, self.to, self.by, self.memory, self.env, self.stall
 
 
@@ -127,8 +133,7 @@ def parse_scenario(name: str, source: str) -> Scenario:
         name=name,
         source=source,
         title=text.splitlines()[0],
-        expect=said["expect"].partition(", ")[0],
-        also=tuple(said["expect"].split(", ")[1:]),
+        expect=said["expect"],
         exit=_exit_status(said["exit"]),
         outcome=said["outcome"],
         signal=_signal_to_send(said["do"]) if "do" in said else None,
@@ -137,6 +142,7 @@ def parse_scenario(name: str, source: str) -> Scenario:
         memory=int(said["memory"][:-1]) * UNITS[said["memory"][-1]] if "memory" in said else None,
         env=tuple((word.partition("=")[0], word.partition("=")[2]) for word in said.get("env", "").split()),
         needs=said.get("needs"),
+        also=said.get("also", ""),
         is_live=said.get("when") == "test",
         here=marked[0] if marked else None,
         stall="stall" in said,

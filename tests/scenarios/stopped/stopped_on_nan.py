@@ -1,6 +1,7 @@
 """A learning rate far too high makes the loss infinite, and TerminateOnNaN ends it.
 
-expect: learning-rate-too-high, stopped-on-nan
+expect: learning-rate-too-high
+also: stopped-on-nan
 exit: 0
 outcome: stopped
 when: test

@@ -1,6 +1,7 @@
 """A callback of the user's own that stops when the loss is not a number.
 
-expect: bad-input-values, stopped-on-nan
+expect: bad-input-values
+also: stopped-on-nan
 exit: 0
 outcome: stopped
 """

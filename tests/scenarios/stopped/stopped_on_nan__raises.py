@@ -1,6 +1,7 @@
 """TerminateOnNaN in its strict form, which raises.
 
-expect: bad-input-values, stopped-on-nan
+expect: bad-input-values
+also: stopped-on-nan
 exit: 1
 outcome: crashed
 """

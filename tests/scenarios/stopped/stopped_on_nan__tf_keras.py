@@ -1,6 +1,7 @@
 """tf_keras, and a log(0) in the loss.
 
-expect: invalid-loss-math, stopped-on-nan
+expect: invalid-loss-math
+also: stopped-on-nan
 exit: 0
 outcome: stopped
 """
