@@ -19,7 +19,7 @@ DEATHS = {
     "early-stop-swallowed": ("callback-swallowed", "except ValueError:", 0),
     "early-stopping": ("early-stopping", "model.fit(", 0),
     "exit-in-callback": ("script-exited", "sys.exit()", 0),
-    "exploding-loss": ("stopped-on-nan", "model.fit(", 0),
+    "exploding-loss": ("learning-rate-too-high", "model.compile(", 0),
     "healthy": (None, None, 0),
     "shape-error": ("unhandled-exception", "model.fit(", 1),
 }
