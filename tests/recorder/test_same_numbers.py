@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from laststep.record.events.numbers import Numbers
 from tests.recorder.real import QUIET, SRC, record
 
 pytestmark = pytest.mark.slow
@@ -101,3 +102,35 @@ def test_an_error_in_the_graph_is_the_same_text(tmp_path: Path) -> None:
         assert "Detected at node" in ended.stderr
         texts.append(re.sub(r"__inference_\w+", "", ended.stderr.partition("Traceback")[2]))
     assert texts[0] == texts[1]
+
+
+# Weights of 1e25: the sum of their squares is too large for a float32, and so is that of their gradients.
+OVERFLOWS = """
+import warnings
+import numpy as np
+np.seterr(all="raise")
+warnings.simplefilter("error")
+import tensorflow as tf
+import keras
+x = np.full((64, 4), 1e-3, "float32")
+weights = tf.Variable(np.full((4, 1), 1e25, "float32"))
+
+def gradient():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_mean(tf.linalg.matmul(x, weights))
+    weights.assign_sub(1e-6 * tape.gradient(loss, weights))
+    return loss
+
+for step in range(40):
+    gradient()
+    time.sleep(0.01)
+model = keras.Sequential([keras.layers.Dense(1, kernel_initializer=keras.initializers.Constant(1e25))])
+model.compile(optimizer="sgd", loss="mae")
+model.fit(x, np.zeros((64, 1), "float32"), epochs=40, verbose=0)
+"""
+
+
+def test_what_overflows_in_our_arithmetic_is_no_warning_and_no_error(tmp_path: Path) -> None:
+    _, run = record(tmp_path, OVERFLOWS)  # no probe failed
+    assert len({measured.site for measured in run.all(Numbers)}) == 2, "the loop and the fit"
+    assert "Warning" not in run.console

@@ -16,6 +16,7 @@ from laststep.recorder.numbers.dependence import DependenceTest
 from laststep.recorder.numbers.kept_step import keep_step
 from laststep.recorder.numbers.model_layers import current_learning_rate
 from laststep.recorder.numbers.sentinel import Answer
+from laststep.recorder.numbers.silent import silent
 from laststep.recorder.numbers.tensor_statistics import RunningStatistics, bad_values, rounded
 
 MAX_LAYERS = 100
@@ -105,6 +106,7 @@ class GradientSite:
             self._record_bad_step(measurement)
         self._record_statistics(bad)
 
+    @silent
     def test_dependence(self, at_end: bool) -> bool:
         """Returns whether there was a result."""
         answer = self.dependence.run(at_end)

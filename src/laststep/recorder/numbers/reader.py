@@ -12,6 +12,7 @@ from laststep.recorder import slices, state
 from laststep.recorder.guard import guard
 from laststep.recorder.numbers.gradient_site import GradientSite, Measurement
 from laststep.recorder.numbers.sentinel import Sentinel
+from laststep.recorder.numbers.silent import silent
 from laststep.recorder.numbers.stale_values import check_stale_values
 
 PROBE = "numerics"
@@ -96,6 +97,7 @@ class Reader:
         self._steps, self._next_idle_read = steps, now + IDLE_READ_SECONDS
         return True
 
+    @silent
     def read(self) -> None:
         """Read the answers of steps and request the next ones."""
         has_answer = False
@@ -120,6 +122,7 @@ class Reader:
             sentinel.request()
         return bool(answers)
 
+    @silent
     def work(self) -> None:
         """Evaluate what is waiting, in order."""
         began = time.thread_time()

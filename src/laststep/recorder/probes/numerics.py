@@ -41,6 +41,7 @@ from laststep.recorder.numbers.roles import (
     tensors_of_step,
 )
 from laststep.recorder.numbers.sentinel import Answer, TracedStep
+from laststep.recorder.numbers.silent import silent
 from laststep.recorder.numbers.stale_values import watch_stale_values
 from laststep.recorder.patch import after, after_new
 from laststep.recorder.probes.hand_loop import OPTIMIZERS, TAPE_MODULE
@@ -243,6 +244,7 @@ def _new_site(
     return GradientSite(number, names, [weakref.ref(variable) for variable in variables], missing, call.optimizer)
 
 
+@silent
 def _is_due(loss: Any, grads: list[Any]) -> bool:
     """Whether to measure an eager step: by time, or if the gradient of the first kernel or the loss is not finite."""
     recorder = state.current
@@ -264,6 +266,7 @@ def _is_on_cpu(tensor: Any) -> bool:
     return type(tensor).__name__ == "EagerTensor" and tensor.device.endswith("CPU:0")
 
 
+@silent
 def _measure_eagerly(recorder: state.Recorder, call: _GradientCall) -> None:
     global _eager_measurements, _next_eager_time
     if not _is_on_cpu(call.loss) or not trains_alone():
