@@ -175,13 +175,59 @@ VARIANTS = {
 }
 """
 
+# Of unknown length: each epoch ends in a step that gets no data, after what of that step needs none was done.
+UNKNOWN_LENGTH = """
+class Decays(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.net = small_model()
+
+    def call(self, x, training=False):
+        return self.net(x, training=training)
+
+    def train_step(self, data):
+        x, y = data
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((self(x, training=True) - y) ** 2)
+        grads = tape.gradient(loss, self.trainable_variables)
+        for weights in self.trainable_variables:
+            weights.assign(0.95 * weights)
+        self.optimizer.apply_gradients(zip(grads, self.trainable_variables))
+        return {"loss": loss}
+
+
+def rows():
+    yield from zip(x, y)
+
+
+def fit(optimizer, make=small_model, **settings):
+    signature = tf.TensorSpec((8,), "float32"), tf.TensorSpec((1,), "float32")
+    model = make()
+    model.compile(optimizer=optimizer, loss="mse", **settings)
+    model.fit(tf.data.Dataset.from_generator(rows, output_signature=signature).batch(16), epochs=3, verbose=0)
+    return model
+
+
+VARIANTS = {
+    "adam": lambda: fit(keras.optimizers.Adam()),
+    "weight_decay": lambda: fit(keras.optimizers.AdamW(weight_decay=0.1)),
+    "own_decay": lambda: fit(keras.optimizers.Adam(), Decays),
+}
+"""
+
+ACCUMULATED = """
+VARIANTS["accumulated"] = lambda: fit(keras.optimizers.Adam(gradient_accumulation_steps=3))
+"""
+
 PROGRAMS = {
     "keras": START.format(keras="import keras") + NOISY + KERAS_FITS + END,
     "tf_keras": START.format(keras="import tf_keras as keras") + NOISY + TF_KERAS_FITS + END,
     "loops": START.format(keras="import keras") + LOOPS + END,
+    "unknown_length": START.format(keras="import keras") + UNKNOWN_LENGTH + ACCUMULATED + END,
+    "unknown_length_tf_keras": START.format(keras="import tf_keras as keras") + UNKNOWN_LENGTH + END,
 }
 STEPS_OF_ONE = 30  # three epochs of ten batches
-VARIANTS = {"keras": 9, "tf_keras": 7, "loops": 3}
+VARIANTS = {"keras": 9, "tf_keras": 7, "loops": 3, "unknown_length": 4, "unknown_length_tf_keras": 3}
 
 
 def digests(ran: Ran) -> dict[str, str]:

@@ -109,16 +109,19 @@ class DeviceSentinel(Sentinel):
             with tf.device(HOST_DEVICE):
                 is_requested = self.measure_flag.read()
                 self.measure_flag.write(tf.constant(False))
-            prevent_inlining(tf.cond(is_requested, lambda: self._measure(tf, total), lambda: 0))
+            prevent_inlining(tf.cond(is_requested, lambda: self._measure(tf, total, self._read_count(tf)), lambda: 0))
 
-    def _measure(self, tf: Any, total: Any) -> int:
-        self.out.write(self._numbers(tf, total, tf.cast(self.finite_steps.read(), "float32")))
+    def _read_count(self, tf: Any) -> Any:
+        return tf.cast(self.finite_steps.read(), "float32")
+
+    def _measure(self, tf: Any, total: Any, count: Any) -> int:
+        self.out.write(self._numbers(tf, total, count))
         self._keep_batch(tf)
         return 0
 
     def _latch(self, tf: Any, is_first: Any, total: Any) -> None:
         """Without a branch: as long as all steps were finite, each one replaces the one before."""
-        numbers = self._numbers(tf, total, tf.cast(self.finite_steps.read(), "float32"))
+        numbers = self._numbers(tf, total, self._read_count(tf))
         self.out.write(tf.where(is_first, numbers, self.out.read()))
         for name, variable in self.kept.items():
             variable.write(tf.where(is_first, self._batch[name], variable.read()))

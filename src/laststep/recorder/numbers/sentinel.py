@@ -49,6 +49,7 @@ class TracedStep:
     iterations: Any  # the optimizer's step counter, or None
     scales_loss: bool  # gradients may overflow occasionally: the optimizer skips such a step
     is_keras: bool  # a program's function may later be called by one that XLA compiles; Keras's own cannot
+    may_write_early: bool = False  # weights, before it has its data
 
 
 class Sentinel:
@@ -77,13 +78,14 @@ class Sentinel:
         # A named variable is looked up on the device where the step runs; XLA cannot look it up at all.
         self.is_outside_xla = not self.in_xla and (step.is_keras or not may_be_in_xla())
         self.by_name = self.is_outside_xla and len(tf.config.list_logical_devices()) == 1
+        self._weights_ahead: list[Any] = []  # read before the branch
         self._batch = {name: tensor for name, tensor in step.batch.items() if self._can_keep(tensor)}
         self.size = FIRST_NORM + len(self.measured) + sum(self.units.values())
         with tf.init_scope():
             self._make_variables(tf)
         with sys.modules[RECORD_MODULE].stop_recording(), tf.name_scope("laststep"):
             self._insert(tf, _scalar(tf, step.loss))
-        del self._step, self._batch  # keep no tensor
+        del self._step, self._batch, self._weights_ahead  # keep no tensor
 
     def collect(self) -> list[Answer]:
         """The answers of steps since the last call; none while a requested step has not run yet."""
@@ -176,9 +178,22 @@ class Sentinel:
         return _half_square(tf, grad)
 
     def _insert(self, tf: Any, total: Any) -> None:
-        result = tf.cond(self._is_quiet(tf, self._watched_sum(tf, total)), lambda: 0, lambda: self._answer(tf, total))
+        count = self._read_count(tf)
+        if self.weights and self._step.may_write_early:
+            self._weights_ahead = self._read_weights()
+        is_quiet = self._is_quiet(tf, self._watched_sum(tf, total))
+        result = tf.cond(is_quiet, lambda: 0, lambda: self._answer(tf, total, count))
         if not self.in_xla:
             prevent_inlining(result)
+
+    def _read_count(self, tf: Any) -> Any:
+        """The optimizer's count, read outside the branch, which waits for data.
+
+        Read inside, the optimizer would count this step only once there is data. In the last step of a dataset of
+        unknown length there is none; Keras 3 counts that step all the same, and the numbers of Adam depend on it.
+        """
+        iterations = self._step.iterations
+        return tf.cast(iterations.read_value(), "float32") if iterations is not None else tf.constant(UNKNOWN_COUNT)
 
     def _is_quiet(self, tf: Any, watched: Any) -> Any:
         """Nothing was requested and nothing is bad. Both are known on the step's device, so nothing has to wait."""
@@ -188,13 +203,11 @@ class Sentinel:
         # One operation: the difference of two numbers is small only if neither is NaN or Inf.
         return tf.raw_ops.ApproximateEqual(x=watched, y=gate, tolerance=MAX_FLOAT32)
 
-    def _answer(self, tf: Any, total: Any) -> Any:
+    def _answer(self, tf: Any, total: Any, count: Any) -> Any:
         """Keep the measurement of the first bad step, even if the host sets the gate again."""
-        return tf.cond(self.out.read()[BAD] != 0.0, lambda: 0, lambda: self._measure(tf, total))
+        return tf.cond(self.out.read()[BAD] != 0.0, lambda: 0, lambda: self._measure(tf, total, count))
 
-    def _measure(self, tf: Any, total: Any) -> int:
-        iterations = self._step.iterations
-        count = tf.cast(iterations.read_value(), "float32") if iterations is not None else tf.constant(UNKNOWN_COUNT)
+    def _measure(self, tf: Any, total: Any, count: Any) -> int:
         numbers = self._numbers(tf, total, count)
         self._keep_weights(tf, numbers[BAD])
         is_requested = tf.not_equal(self.gate.read(), IDLE)
@@ -230,9 +243,13 @@ class Sentinel:
             tf.cond(is_bad != 0.0, self._write_weights, lambda: 0)
 
     def _write_weights(self) -> int:
-        for kept, variable in zip(self.weights, self._step.variables, strict=True):
-            kept.write(variable.read_value())
+        for kept, value in zip(self.weights, self._weights_ahead or self._read_weights(), strict=True):
+            kept.write(value)
         return 0
+
+    def _read_weights(self) -> list[Any]:
+        """Inside the branch if possible, where they cost nothing. A write that needs no data would then wait for it."""
+        return [variable.read_value() for variable in self._step.variables]
 
 
 def device_of(step: TracedStep) -> str:

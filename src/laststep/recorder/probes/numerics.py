@@ -18,6 +18,7 @@ from laststep.recorder.imports import when_imported
 from laststep.recorder.numbers.broadcast import find_in_frame, find_in_graph
 from laststep.recorder.numbers.cross_entropy import find_cross_entropy
 from laststep.recorder.numbers.device_sentinel import insert_sentinel
+from laststep.recorder.numbers.early_writes import may_write_early
 from laststep.recorder.numbers.exports import is_for_export, remember_function, watch_saving
 from laststep.recorder.numbers.gradient_site import GradientSite, half_square
 from laststep.recorder.numbers.graph import find_risky
@@ -176,8 +177,9 @@ def _insert_sentinel(recorder: state.Recorder, call: _GradientCall) -> None:
     iterations = variable_of(getattr(call.optimizer, "iterations", None))
     scales_loss = getattr(call.optimizer, "inner_optimizer", None) is not None
     is_keras = is_made_by_keras(call.frame)
+    writes_early = may_write_early(graph, call.model, call.optimizer)
     sentinel = insert_sentinel(
-        TracedStep(call.variables, call.grads, call.loss, batch, iterations, scales_loss, is_keras)
+        TracedStep(call.variables, call.grads, call.loss, batch, iterations, scales_loss, is_keras, writes_early)
     )
     broadcast, _ = attempt(find_in_graph, call.loss)
     risky, _ = attempt(find_risky, call.loss)
