@@ -6,6 +6,9 @@ PIP := $(BIN)/python -m pip install -qq --no-input --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
 DEMOS := early-stop-swallowed exploding-loss crash-in-native-code
 
+# Some images switch it off: each command under test would then compile all of laststep again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test-fast test test-all fuzz recordings golden lint format bench docs dist
 
