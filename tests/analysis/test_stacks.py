@@ -73,6 +73,14 @@ def test_a_users_lock_is_a_futex_under_a_line_of_theirs() -> None:
     assert thread_view(thread(EXECUTE, USER, call="futex")).waits_for == "", "TensorFlow's own waits are nobody's lock"
 
 
+def test_who_wakes_often_at_a_lock_sleeps() -> None:
+    """After each short sleep a thread takes Python's own lock."""
+    assert thread_view(thread(USER, call="futex", woke=80)).waits_for == ""
+    assert thread_view(thread(USER, call="futex", woke=80)).call == "sleep"
+    assert thread_view(thread(USER, call="futex", woke=3)).waits_for == "lock"
+    assert thread_view(thread(USER, call="recv", woke=80)).call == "recv"
+
+
 def test_a_users_file_of_the_same_name_is_not_the_library() -> None:
     own = frame("/home/me/queue.py", "run"), USER
     assert thread_view(thread(*own)).waits_for == ""

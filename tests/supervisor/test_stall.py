@@ -199,6 +199,14 @@ def test_the_first_time_depends_on_what_it_is_in(stalls: Make) -> None:
     assert patience(stalls(), "first step", snapshot(main(*IN_STEP, call="futex"), ours)) == MIN_STALL_SECONDS
 
 
+def test_the_longest_of_what_it_was_in_counts_until_it_moves(stalls: Make) -> None:
+    made = stalls()
+    assert patience(made, "first step", snapshot(main(FIT, TRAIN, call="sleep"))) == 30.0
+    at_a_lock = snapshot(main(FIT, TRAIN, call="futex"))
+    assert patience(made, "first step", at_a_lock) == 30.0, "the same short sleeps, seen between two of them"
+    assert patience(stalls(), "first step", at_a_lock) == MIN_STALL_SECONDS
+
+
 def test_who_computes_is_given_more(stalls: Make) -> None:
     busy = snapshot(main(FIT, TRAIN), cpu=1.0)
     assert patience(stalls(), "step", busy, 0.5) == MIN_BUSY_STALL_SECONDS
@@ -386,6 +394,18 @@ def test_a_sleep_that_has_ended_and_nothing_moves_is_stuck(training: Callable[..
     run.seen = snapshot(main(FIT, TRAIN, call="sleep", wakes=20.0))
     run.stalls_for(60)
     assert run.kinds() == ["look", "stall"]
+
+
+def test_short_sleeps_before_the_first_step_are_given_time_however_they_are_seen(
+    training: Callable[..., Training],
+) -> None:
+    run = training()
+    for call, woke, seconds in (("sleep", 0, 10), ("futex", 80, 6), ("futex", 0, 6)):
+        run.seen = snapshot(main(FIT, TRAIN, call=call, woke=woke))
+        run.stalls_for(seconds)
+    assert "stall" not in run.kinds()
+    run.stalls_for(20)
+    assert run.kinds()[-1] == "stall"
 
 
 def test_a_sleep_without_end_is_stuck_at_once(training: Callable[..., Training]) -> None:

@@ -96,6 +96,7 @@ class StallWatcher:
         self._spent = 0.0  # seconds that the last poll took
         self._longest = 0.0  # seconds without progress in the present phase
         self._slept = False  # a sleep was waited for already
+        self._first = 0.0  # seconds that what it was blocked in may take: the longest since the last progress
         self._next_snapshot = 0.0
         self._queue_times: cores.QueueTimes | None = None  # when there had been no progress for some polls
         self._stuck = False
@@ -148,7 +149,7 @@ class StallWatcher:
         if self._stuck:
             self._write(MovingAgain(after=round(waited, 1), phase=self._key))
         self._token, self._key, self._progressed, self._stuck = token, key, now, False
-        self._slept, self._queue_times = False, None
+        self._slept, self._first, self._queue_times = False, 0.0, None
         self._next_snapshot = self._after or max(MIN_STALL_SECONDS, STALL_FACTOR * self._slowest.get(key, 0.0))
 
     def _write(self, event: Event) -> None:
@@ -234,7 +235,8 @@ class StallWatcher:
             unknown = not any(thread.call for thread in view.threads if thread.place)
             # The first time in a phase nothing is known of what is normal: it depends on the call it is blocked in.
             first = max(STALL_SECONDS.values()) if unknown else STALL_SECONDS[_kind_of_wait(view)]
-            return max(first if unknown or normal is None else MIN_STALL_SECONDS, STALL_FACTOR * (normal or 0.0))
+            self._first = max(self._first, first)
+            return max(self._first if unknown or normal is None else MIN_STALL_SECONDS, STALL_FACTOR * (normal or 0.0))
         if normal is None or view.doing in ("trace", "execute") or view.snapshot.moves:
             return None
         age = view.snapshot.beat_age or 0.0
