@@ -15,6 +15,8 @@ import pytest
 
 from laststep.record.claim import start_time
 
+pytestmark = pytest.mark.slow  # many processes
+
 SECONDS, MEGABYTES = 5, 500
 
 

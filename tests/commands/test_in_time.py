@@ -15,6 +15,8 @@ from laststep.record.run import Run
 from laststep.rules.diagnose import NO_TIME, diagnose, read_diagnosis
 from tests.written import written
 
+pytestmark = pytest.mark.slow  # many processes
+
 # An answer without end, in the main thread with the signals blocked, as a supervisor has them; then its own end.
 ENDLESS = """\
 import os, signal, sys, time

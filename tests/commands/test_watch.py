@@ -23,6 +23,8 @@ import pytest
 
 from laststep.commands.watch import speaks_utf8
 
+pytestmark = pytest.mark.slow  # many processes
+
 TAKE, GIVE_BACK = "\x1b[?1049h\x1b[?25l", "\x1b[?7h\x1b[?25h\x1b[?1049l"
 LOOP = """\
 import pathlib, sys, time
@@ -186,7 +188,6 @@ def test_a_living_run_on_a_screen_and_q(going_on, screens, runs_in):
     assert run.poll() is None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
 def test_the_terminal_is_given_back_on_a_signal(going_on, screens, number, status):
     going_on()
@@ -197,7 +198,6 @@ def test_the_terminal_is_given_back_on_a_signal(going_on, screens, number, statu
     terminal.assert_given_back()
 
 
-@pytest.mark.slow
 def test_a_folder_that_vanishes_while_it_is_watched(going_on, screens, runs_in):
     going_on()
     terminal = screens()
@@ -209,7 +209,6 @@ def test_a_folder_that_vanishes_while_it_is_watched(going_on, screens, runs_in):
     assert b"Traceback" not in terminal.bytes
 
 
-@pytest.mark.slow
 def test_another_size_and_the_page_of_why(going_on, screens):
     going_on()
     terminal = screens()
@@ -252,7 +251,6 @@ def test_no_colours_and_no_utf8(going_on, screens):
     assert re.findall(rb"\x1b\[[1-9][\d;]*m", terminal.bytes) == []
 
 
-@pytest.mark.slow
 def test_a_terminal_that_can_do_nothing_gets_lines(going_on, screens):
     going_on()
     terminal = screens("--every", "0.3", TERM="dumb")
@@ -362,7 +360,6 @@ def test_who_speaks_utf8(environ, encoding, speaks):
     assert speaks_utf8(environ, encoding) is speaks
 
 
-@pytest.mark.slow
 def test_a_real_fit_that_waits_for_its_data(going_on, screens, laststep):
     pytest.importorskip("tensorflow")
     going_on(FIT)

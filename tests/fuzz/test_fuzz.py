@@ -10,6 +10,7 @@ from laststep.reports import printing
 from tests.fuzz import cases
 from tests.fuzz.mutate import CANARY, EVIL
 
+pytestmark = pytest.mark.slow  # many processes
 SHORT = 12  # cases of a kind; what the schema's own test tries (any field torn, any file cut) is tried there
 
 

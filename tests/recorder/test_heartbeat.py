@@ -7,12 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import laststep
 from laststep.record.events.process import ProbeState
 from laststep.record.folder import find_run
 from laststep.record.follow import Follower, Live
 from laststep.record.run import Run
 
+pytestmark = pytest.mark.slow  # many processes
 SRC = str(Path(laststep.__file__).parents[1])
 HEADER = """
 import os, sys, threading, time

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # many processes
 PYTHON = sys.executable
 LASTSTEP = [str(Path(PYTHON).with_name("laststep")), "run", "--quiet"]  # `-m` would put the folder on our own path
 # Any others, all at once, break a Python without us, too.
@@ -69,7 +70,6 @@ def test_a_local_file_comes_before_a_standard_module_that_we_loaded(tmp_path: Pa
     assert any((tmp_path / "runs").glob("*/recorder.*.jsonl"))  # and it was still recorded
 
 
-@pytest.mark.slow
 def test_each_module_that_we_load_may_be_a_file_of_the_program(tmp_path: Path) -> None:
     names = loaded_by_us(tmp_path)
     assert len(names) > 10

@@ -12,6 +12,7 @@ import pytest
 
 from laststep.supervisor.program import CannotExec, Program, ProgramSetup
 
+pytestmark = pytest.mark.slow  # many processes
 PYTHON = sys.executable
 LASTSTEP = [PYTHON, "-m", "laststep", "run", "--quiet"]
 ENDS = "print('ran'); raise SystemExit(7)"

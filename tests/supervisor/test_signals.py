@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # many processes
 PYTHON = sys.executable
 LASTSTEP = [PYTHON, "-m", "laststep", "run", "--quiet"]
 CATCHABLE = sorted(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP})

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow  # many processes
 PYTHON = sys.executable
 RUN = [PYTHON, "-m", "laststep", "run"]
 

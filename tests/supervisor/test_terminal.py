@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow  # many processes
 PYTHON = sys.executable
 LASTSTEP = [PYTHON, "-m", "laststep", "run", "--quiet"]
 RUNS = pytest.mark.parametrize("recorded", [False, True], ids=["bare", "recorded"])
@@ -430,7 +431,6 @@ def test_a_killed_supervisor_leaves_the_terminal_usable_and_the_program_running(
     at.wait_for(b"END")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("as_job", [False])
 @pytest.mark.parametrize("recorded", [True])
 def test_what_is_said_while_it_runs_has_line_endings(session: Session) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # many processes
 LASTSTEP = [sys.executable, "-m", "laststep", "run", "--quiet"]
 PYTHON = sys.executable
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.supervisor import programs
 
+pytestmark = pytest.mark.slow  # many processes
 PAIRS = [("facts", condition) for condition in programs.CONDITIONS]
 PAIRS += [(name, programs.PLAIN) for name in programs.PROGRAMS if name != "facts"]
 MORE = [
@@ -17,7 +18,7 @@ MORE = [
     for name in ("raises", "killed", "writes to both", "child output", "exit text", "interrupts itself")
 ]
 MORE += [(name, condition) for condition in programs.CONDITIONS if condition.python for name in ("aborts", "segfault")]
-EVERY = [*PAIRS, *(pytest.param(*pair, marks=pytest.mark.slow) for pair in MORE)]
+EVERY = [*PAIRS, *MORE]
 
 
 @pytest.mark.parametrize(("program", "condition"), EVERY, ids=lambda one: str(getattr(one, "name", one)))
