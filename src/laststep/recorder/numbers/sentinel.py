@@ -193,7 +193,7 @@ class Sentinel:
         unknown length there is none; Keras 3 counts that step all the same, and the numbers of Adam depend on it.
         """
         iterations = self._step.iterations
-        return tf.cast(iterations.read_value(), "float32") if iterations is not None else tf.constant(UNKNOWN_COUNT)
+        return iterations.read_value() if iterations is not None else tf.constant(UNKNOWN_COUNT)
 
     def _is_quiet(self, tf: Any, watched: Any) -> Any:
         """Nothing was requested and nothing is bad. Both are known on the step's device, so nothing has to wait."""
@@ -208,7 +208,7 @@ class Sentinel:
         return tf.cond(self.out.read()[BAD] != 0.0, lambda: 0, lambda: self._measure(tf, total, count))
 
     def _measure(self, tf: Any, total: Any, count: Any) -> int:
-        numbers = self._numbers(tf, total, count)
+        numbers = self._numbers(tf, total, tf.cast(count, "float32"))
         self._keep_weights(tf, numbers[BAD])
         is_requested = tf.not_equal(self.gate.read(), IDLE)
         # A bad step must not overwrite an earlier answer that has not been read.
