@@ -7,6 +7,8 @@ outcome: finished
 
 import tensorflow as tf
 
+tf.keras.utils.set_random_seed(7)
+
 # Generate dummy training data.
 X_train = tf.random.normal(shape=(1000, 100))
 y_train = tf.random.uniform(shape=(1000, 10), minval=0, maxval=1, dtype=tf.float32)  # <- here
@@ -24,5 +26,5 @@ model = tf.keras.Sequential(
 )
 model.compile(optimizer="adam", loss="categorical_crossentropy")
 
-history = model.fit(train_ds, epochs=epochs)
+history = model.fit(train_ds, epochs=epochs, verbose=2)
 print(history.history)

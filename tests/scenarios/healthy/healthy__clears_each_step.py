@@ -8,6 +8,8 @@ outcome: finished
 import numpy as np
 import tensorflow as tf
 
+tf.keras.utils.set_random_seed(7)
+
 
 def data_generator(batch_size):
     while True:

@@ -7,6 +7,8 @@ outcome: finished
 
 import tensorflow as tf
 
+tf.keras.utils.set_random_seed(7)
+
 
 def data_generator(batch_size):
     while True:
