@@ -107,6 +107,17 @@ def test_a_remedy_that_does_not_help_withdraws_it(proved: Proved) -> None:
 
 
 @pytest.mark.slow
+def test_a_loss_that_falls_to_that_of_a_constant_prediction_proves_nothing(proved: Proved) -> None:
+    """The labels no longer depend on the inputs: with a higher rate the model learns how frequent each class is."""
+    rare = "y = (rng.random(960) < 0.05).astype('int32')\nx = x * 0\nmodel = keras"
+    told = proved(TOO_LOW, TOO_LOW.replace("model = keras", rare, 1))
+    before, after = told["rounds"][0]
+    assert after["losses"][-1] < 0.5 * before["losses"][-1]
+    assert told["verdict"] == "OPEN"
+    assert "no better than a constant one" in told["because"]
+
+
+@pytest.mark.slow
 def test_labels_without_signal_are_told_from_a_model_that_can_not_learn(proved: Proved) -> None:
     told = proved(NO_SIGNAL)
     assert (told["rule"], told["verdict"]) == ("no-signal", "PROVEN")

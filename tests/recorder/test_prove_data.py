@@ -20,8 +20,9 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(2)
 
 
-def batches(x: np.ndarray, y: np.ndarray | None = None, size: int = 50) -> list[Batch]:
-    return [Batch(x[at : at + size], None if y is None else y[at : at + size]) for at in range(0, len(x), size)]
+def batches(x: np.ndarray, y: Any = None, size: int = 50) -> list[Batch]:
+    starts = range(0, len(x), size)
+    return [Batch(*map_arrays((x, y), lambda values: values[at : at + size])) for at in starts]  # noqa: B023
 
 
 def all_of(edited: list[Batch], role: str) -> np.ndarray:
@@ -102,11 +103,37 @@ def test_made_up_targets_have_the_same_values_and_depend_on_the_inputs(rng: np.r
     assert np.corrcoef(np.c_[x, np.ones(400)] @ fitted, flat)[0, 1] > 0.7
 
 
-def scored(y: np.ndarray, said: np.ndarray, classes: bool) -> float | None:
-    def model(x: Any, training: bool) -> Any:
-        return said[x]
+class Average:
+    """A variable that a model changes where it predicts as in training."""
 
-    return skill(model, batches(np.arange(len(y)), y), classes)
+    def __init__(self) -> None:
+        self.value = 3.0
+
+    def numpy(self) -> float:
+        return self.value
+
+    def assign(self, value: float) -> None:
+        self.value = value
+
+
+class Predicts:
+    """A model whose predictions are known; `lags` in inference, until its moving averages have adapted."""
+
+    def __init__(self, said: Any, lags: bool = False) -> None:
+        self.said, self.lags = said, lags
+        self.non_trainable_variables = [Average()] if lags else []
+
+    def __call__(self, x: Any, training: bool) -> Any:
+        if training:
+            self.non_trainable_variables[0].assign(9.0)
+        return map_arrays(self.said, lambda values: 0 * values[x] if self.lags and not training else values[x])
+
+    def compute_loss(self, x: Any, y: Any, y_pred: Any, sample_weight: Any) -> float:
+        return sum(float(((one - two) ** 2).mean()) for one, two in zip(leaves(y), leaves(y_pred), strict=True))
+
+
+def scored(y: np.ndarray, said: np.ndarray, classes: bool) -> float | None:
+    return skill(Predicts(said), batches(np.arange(len(leaves(y)[0])), y), classes)
 
 
 def test_the_yardstick_reads_0_for_a_constant_answer_and_1_for_a_perfect_one(rng: np.random.Generator) -> None:
@@ -119,7 +146,21 @@ def test_the_yardstick_reads_0_for_a_constant_answer_and_1_for_a_perfect_one(rng
         assert scored(y, perfect, classes) == pytest.approx(1)
         assert scored(y, np.full(perfect.shape, perfect.mean(0)), classes) == pytest.approx(0, abs=0.1)
     assert scored(values, np.full((300, 1), np.nan), False) == 0.0
-    assert scored(values, np.zeros((300, 7)), False) is None
+
+
+def test_what_the_moving_averages_do_not_show_yet_counts_and_they_stay_as_they_were(rng: np.random.Generator) -> None:
+    y = rng.normal(size=(300, 1))
+    model = Predicts(y, lags=True)
+    assert skill(model, batches(np.arange(300), y), False) == pytest.approx(1)
+    assert model.non_trainable_variables[0].value == 3.0
+
+
+def test_several_outputs_are_compared_with_the_predictions_for_other_samples(rng: np.random.Generator) -> None:
+    y = {"one": rng.normal(size=(300, 1)), "two": rng.normal(size=(300, 2))}
+    constant = map_arrays(y, lambda values: np.tile(values.mean(0), (300, 1)))
+    assert scored(y, y, False) == pytest.approx(1)
+    assert scored(y, constant, False) == pytest.approx(0, abs=0.01)
+    assert scored(y, map_arrays(y, lambda values: values * np.nan), False) == 0.0
 
 
 def test_what_is_judged_is_spread_over_all_batches() -> None:

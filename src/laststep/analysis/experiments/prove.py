@@ -25,6 +25,8 @@ class Comparison(Enum):
     NO_HELP = "training with the change is no better than without it"
     EITHER_WAY = "training works without the change too: the problem did not reappear in so few steps"
     GONE = "the NaN or Inf of the recorded run did not reappear in so few steps"
+    STILL_CONSTANT = "the loss falls further with the change, but the predictions are no better than a constant one"
+    LOSS_ALONE = "the loss falls further with the change, but it is not known whether the predictions do better too"
     UNLIKE = "the two losses measure different things, and the predictions can't be compared with the targets"
     TOO_SHORT = "too few steps in this time to decide: increase --seconds"
     RAISES = "with the change the step raised an error: the change does not fit this model"
@@ -47,7 +49,7 @@ def read_proof(side: Run, rule: str, says: str, certain: bool, had_bad: bool, sa
         because = "only one round was complete in this time: increase --seconds"
     elif len(answers) == 1:
         [answer] = answers
-        verdict, because = VERDICTS.get(answer, OPEN), answer.value
+        verdict, because = VERDICTS.get(answer, OPEN), answer.value + _skill_that_decides(answer, *rounds[0])
         if verdict == WITHDRAWN and certain:
             verdict, because = OPEN, "the finding is a fact, but this change alone does not make the model learn"
     kept = tuple((_as_kept(before), _as_kept(after)) for before, after in rounds)
@@ -64,15 +66,29 @@ def _judge(before: Trained, after: Trained, had_bad: bool, same_loss: bool, enou
     by_skill, by_loss = bool(before.skill and after.skill), same_loss and bool(before.losses and after.losses)
     if not by_skill and not by_loss:
         return Comparison.UNLIKE
-    # Predictions may lag behind the loss: the moving averages of BatchNormalization adapt slowly.
-    if (by_skill and _learns_more(before, after)) or (by_loss and _falls_more(before, after)):
+    if by_skill and _learns_more(before, after):
         return Comparison.HELPS
+    falls_more = by_loss and _falls_more(before, after)
+    if falls_more and not by_skill:
+        return Comparison.LOSS_ALONE
     if after.steps < enough:
         return Comparison.TOO_SHORT
     if had_bad:
         return Comparison.GONE
+    if falls_more and skill_gain(after) < MIN_SKILL_GAIN:
+        return Comparison.STILL_CONSTANT
     learns = skill_gain(before) >= MIN_SKILL_GAIN if by_skill else loss_drop(before) >= MIN_LOSS_DROP
     return Comparison.EITHER_WAY if learns else Comparison.NO_HELP
+
+
+def _skill_that_decides(answer: Comparison, before: Trained, after: Trained) -> str:
+    """The numbers, as both loss curves may look the same."""
+    by_skill = (Comparison.HELPS, Comparison.NO_HELP, Comparison.EITHER_WAY, Comparison.STILL_CONSTANT)
+    if answer not in by_skill or before.bad or after.bad or not (before.skill and after.skill):
+        return ""
+    return (
+        f"; its skill decides: {after.skill[-1][1]:.2f} in the end with the change, {before.skill[-1][1]:.2f} without"
+    )
 
 
 def _learns_more(before: Trained, after: Trained) -> bool:

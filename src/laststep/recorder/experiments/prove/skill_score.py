@@ -5,16 +5,52 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from laststep.recorder.experiments.prove.held_batches import Batch, leaves
+from laststep.recorder.experiments.prove.held_batches import Batch, leaves, map_arrays
 
 MAX_CLASS_VALUES = 20
 MIN_SAMPLES = 20  # samples
 
 
 def skill(model: Any, sample: list[Batch], are_classes: bool) -> float | None:
+    """None if it cannot be measured. The moving averages of BatchNormalization lag behind what the model learned: it
+    is also measured with the statistics of each batch, and the better score counts."""
+    averages = [(variable, variable.numpy()) for variable in model.non_trainable_variables]
+    try:
+        scores = [
+            _skill_in_mode(model, sample, are_classes, mode) for mode in ((False, True) if averages else (False,))
+        ]
+    finally:
+        for variable, value in averages:
+            variable.assign(value)
+    return max((score for score in scores if score is not None), default=None)
+
+
+def _skill_in_mode(model: Any, sample: list[Batch], are_classes: bool, training: bool) -> float | None:
+    predictions = [model(batch.x, training=training) for batch in sample]
+    score = _skill_by_value(sample, predictions, are_classes)
+    return score if score is not None else _skill_by_loss(model, sample, predictions)
+
+
+def _skill_by_loss(model: Any, sample: list[Batch], predictions: list[Any]) -> float | None:
+    """How much lower the loss is than with the predictions for other samples: 0 if the inputs make no difference."""
+    numpy = sys.modules["numpy"]
+    own = other = 0.0
+    for batch, predicted in zip(sample, predictions, strict=True):
+        swapped = map_arrays(predicted, lambda value: numpy.roll(value, len(value) // 2, axis=0))
+        own, other = own + _loss(model, batch, predicted), other + _loss(model, batch, swapped)
+    if not numpy.isfinite(own):
+        return 0.0
+    return max(-1.0, 1 - own / other) if own >= 0 and other > 0 else None
+
+
+def _loss(model: Any, batch: Batch, predicted: Any) -> float:
+    return float(model.compute_loss(x=batch.x, y=batch.y, y_pred=predicted, sample_weight=batch.weights))
+
+
+def _skill_by_value(sample: list[Batch], predictions: list[Any], are_classes: bool) -> float | None:
     """None if predictions and targets cannot be compared: several outputs, no targets, different shapes."""
     numpy = sys.modules["numpy"]
-    pairs = [(leaves(batch.y), leaves(model(batch.x, training=False))) for batch in sample]
+    pairs = [(leaves(batch.y), leaves(predicted)) for batch, predicted in zip(sample, predictions, strict=True)]
     if any(len(y) != 1 or len(predicted) != 1 for y, predicted in pairs):
         return None
     y = numpy.concatenate([one[0] for one, _ in pairs])
