@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from laststep.analysis.experiments.prove import OPEN, PROVEN, WITHDRAWN, read_proof
+from laststep.analysis.experiments.prove import OPEN, PROVEN, WITHDRAWN, read_result
 from laststep.analysis.finding import Confidence, Evidence, Finding
 from laststep.record.decode import encode
-from laststep.record.events.experiments import Proof
+from laststep.record.events.experiments import ProveResult
 from laststep.record.run import Run
 from laststep.rules.diagnose import diagnose
 from laststep.rules.rule import Rule, rule
@@ -34,8 +34,10 @@ def side(*pairs: tuple[dict[str, Any], dict[str, Any]], state: str = "ended", be
     return Run(id="side", events=tuple(events))
 
 
-def judged(*pairs: Any, certain: bool = False, had_bad: bool = False, same_loss: bool = True, **more: Any) -> Proof:
-    return read_proof(side(*pairs, **more), "a-rule", "Change it", certain, had_bad, same_loss)
+def judged(
+    *pairs: Any, certain: bool = False, had_bad: bool = False, same_loss: bool = True, **more: Any
+) -> ProveResult:
+    return read_result(side(*pairs, **more), "a-rule", "Change it", certain, had_bad, same_loss)
 
 
 RAISED = trained([0.0], bad=1) | {"raised": "ValueError: shapes"}
@@ -120,8 +122,9 @@ def rules_of(*names: str) -> list[Rule]:
 
 def test_a_proven_finding_comes_first_and_a_withdrawn_one_is_ruled_out() -> None:
     kept = [judged((NOTHING, LEARNS), (NOTHING, LEARNS)), judged((NOTHING, NOTHING), (NOTHING, NOTHING))]
-    proofs = [replace(proof, rule=name) for proof, name in zip(kept, ("proven", "refuted"), strict=True)]
-    run = Run(id="r", events=(written(0.0, "run", {}),), proofs=tuple(written(9.0, "proof", encode(p)) for p in proofs))
+    results = [replace(result, rule=name) for result, name in zip(kept, ("proven", "refuted"), strict=True)]
+    recorded = tuple(written(9.0, "proof", encode(each)) for each in results)
+    run = Run(id="r", events=(written(0.0, "run", {}),), prove_results=recorded)
     told = diagnose(run, rules_of("refuted", "other", "proven"))
     assert [(f.rule, f.confidence) for f in told.findings] == [
         ("proven", Confidence.PROVEN), ("other", Confidence.LIKELY)
@@ -131,7 +134,7 @@ def test_a_proven_finding_comes_first_and_a_withdrawn_one_is_ruled_out() -> None
     assert told.unchecked == ()
 
 
-def test_a_torn_proof_says_nothing() -> None:
-    torn = tuple(written(9.0, "proof", data) for data in ({}, {"rule": ["proven"], "verdict": 3}))
-    run = Run(id="r", events=(written(0.0, "run", {}),), proofs=torn)
+def test_a_damaged_result_has_no_effect() -> None:
+    damaged = tuple(written(9.0, "proof", data) for data in ({}, {"rule": ["proven"], "verdict": 3}))
+    run = Run(id="r", events=(written(0.0, "run", {}),), prove_results=damaged)
     assert [f.confidence for f in diagnose(run, rules_of("proven")).findings] == [Confidence.LIKELY]

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from laststep.commands.watch import speaks_utf8
+from laststep.commands.watch import supports_utf8
 
 pytestmark = pytest.mark.slow  # many processes
 
@@ -356,8 +356,8 @@ def test_a_record_that_makes_no_sense(laststep, here):
         ({}, "utf-8", False),
     ],
 )
-def test_who_speaks_utf8(environ, encoding, speaks):
-    assert speaks_utf8(environ, encoding) is speaks
+def test_who_supports_utf8(environ, encoding, speaks):
+    assert supports_utf8(environ, encoding) is speaks
 
 
 def test_a_real_fit_that_waits_for_its_data(going_on, screens, laststep):

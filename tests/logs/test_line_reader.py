@@ -143,15 +143,15 @@ def test_what_is_no_text_is_refused(data: bytes) -> None:
 
 
 def test_some_rubbish_in_a_log_is_left_out_and_counted() -> None:
-    rubbish = bytes(range(1, 8)) * 10 + b"\n"
-    diagnosis = answer(OPEN_EPOCH.encode() * 200 + rubbish * 3 + TRACEBACK.encode())
-    assert diagnosis.run.first(Log).rubbish == 3
+    binary = bytes(range(1, 8)) * 10 + b"\n"
+    diagnosis = answer(OPEN_EPOCH.encode() * 200 + binary * 3 + TRACEBACK.encode())
+    assert diagnosis.run.first(Log).binary_lines == 3
     assert diagnosis.findings[0].rule == "unhandled-exception"
     assert "3 lines are not text" in terminal.page(diagnosis)
 
 
 def test_a_control_character_does_not_make_a_line_rubbish() -> None:
-    assert story("x" * 100 + "\x01 the end\n" + "fine\n" * 10).reading.rubbish == 0
+    assert story("x" * 100 + "\x01 the end\n" + "fine\n" * 10).reading.binary_lines == 0
 
 
 PREFIXES = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from laststep.profile import trace as traces
-from laststep.profile.trace import Trace, read_trace
+from laststep.profile.trace import ProfileTrace, read_trace
 from laststep.record.run import DamagedRun
 from tests.profile import made
 
@@ -45,7 +45,7 @@ def host() -> made.Plane:
     return plane
 
 
-def read(content: bytes, folder: Path) -> Trace:
+def read(content: bytes, folder: Path) -> ProfileTrace:
     path = folder / "vm.xplane.pb"
     path.write_bytes(content)
     return read_trace(path)

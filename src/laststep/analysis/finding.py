@@ -122,4 +122,4 @@ class Diagnosis:
     ruled_out: tuple[RuledOut, ...]
     unchecked: tuple[Unchecked, ...]
     outcome: str
-    hurried: bool = False  # there was no time for all rules
+    timed_out: bool = False  # the time limit was reached before all rules were checked

@@ -17,7 +17,7 @@ MAX_IDLE_CORES = 0.05
 MAX_IDLE_IO_BYTES = 10_000  # per second
 MAX_IDLE_GPU_PERCENT = 5
 MAX_IDLE_WAKEUPS = 2  # per second, of a thread in a network call: more, and data arrives
-MIN_NAPS = 20  # wakeups per second of a thread that sleeps again and again
+MIN_SHORT_SLEEPS = 20  # per second, of a thread that sleeps again and again
 MIN_RUNNABLE_SHARE = 0.2  # of the time in which a thread was ready to run and had no core: it is not asleep
 MIN_STARVED_SHARE = 0.5  # of the time without a core
 MIN_LASTSTEP_CORES = 0.02
@@ -63,7 +63,7 @@ class ThreadView:
         self.current = stack.current
         self.frames = stack.frames
         # After each short sleep it takes Python's own lock, and is sometimes seen there.
-        self.call = "sleep" if stack.call == "futex" and stack.woke >= MIN_NAPS else stack.call
+        self.call = "sleep" if stack.call == "futex" and stack.woke >= MIN_SHORT_SLEEPS else stack.call
         self.on = stack.on
         self.cpu = stack.cpu
         self.woke = stack.woke

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from laststep.logs.line_reader import Line
+from laststep.logs.line_reader import LogLine
 
 
 @dataclass
@@ -125,7 +125,7 @@ def is_harmless(text: str) -> bool:
     return bool(_ANY.search(text) or SKIPPED_GPU.search(text))
 
 
-def harmless_in(lines: Iterable[Line]) -> list[Harmless]:
+def harmless_in(lines: Iterable[LogLine]) -> list[Harmless]:
     """Those in the log, the most frequent first."""
     found: dict[str, Harmless] = {}
     for line in lines:

@@ -15,13 +15,13 @@ from laststep.analysis.finding import Confidence, Diagnosis, Evidence, Finding, 
 from laststep.analysis.stall import stall_of
 from laststep.record.events.process import RecorderStart
 from laststep.record.events.stacks import Attached
-from laststep.record.events.supervisor import Blind
+from laststep.record.events.supervisor import RecorderMissing
 from laststep.record.events.training import Epoch
 from laststep.record.run import FATAL, DamagedRun, Run
 from laststep.rules.ranking import rank
 from laststep.rules.rule import SUFFERED, Rule, Vantage, all_rules
 
-NONSENSE = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
+INCONSISTENT = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
 
 NO_TIME = "there was no time for it"
 UNSEEN_IN_A_LOG = "a log alone does not tell; run it with `laststep run`"
@@ -71,22 +71,22 @@ def diagnose(run: Run, rules: Iterable[Rule] | None = None, until: float = math.
     findings, withdrawn = _as_proven(run, findings)
     ruled_out += withdrawn
     ranked = rank(findings, by_name)
-    hurried = any(item.because == NO_TIME for item in unchecked)
-    return Diagnosis(run, tuple(ranked), tuple(ruled_out), tuple(unchecked), outcome(run, ranked), hurried)
+    timed_out = any(item.because == NO_TIME for item in unchecked)
+    return Diagnosis(run, tuple(ranked), tuple(ruled_out), tuple(unchecked), outcome(run, ranked), timed_out)
 
 
 def _as_proven(run: Run, findings: list[Finding]) -> tuple[list[Finding], list[RuledOut]]:
     """What `laststep prove` found out about them: proven, or not the cause after all."""
-    proofs = {proof.rule: proof for proof in run.proofs}
+    results = {result.rule: result for result in run.prove_results}
     kept, withdrawn = [], []
     for finding in findings:
-        proof = proofs.get(finding.rule)
-        says = f"tried ({proof.says}): {proof.because}" if proof is not None else ""
-        if proof is not None and proof.verdict == WITHDRAWN:
+        result = results.get(finding.rule)
+        says = f"tried ({result.says}): {result.because}" if result is not None else ""
+        if result is not None and result.verdict == WITHDRAWN:
             withdrawn.append(RuledOut(says, measured=True, rule=finding.rule))
             continue
-        if proof is not None and proof.verdict == PROVEN:
-            evidence = (Evidence(says, run.proofs), *finding.evidence)
+        if result is not None and result.verdict == PROVEN:
+            evidence = (Evidence(says, run.prove_results), *finding.evidence)
             finding = dataclasses.replace(finding, confidence=Confidence.PROVEN, evidence=evidence)
         kept.append(finding)
     return kept, withdrawn
@@ -98,7 +98,7 @@ def read_diagnosis(folder: Path, seconds: float = math.inf) -> Diagnosis:
     until = time.monotonic() + seconds
     try:
         return diagnose(Run.load(folder), until=until)
-    except NONSENSE as error:
+    except INCONSISTENT as error:
         raise DamagedRun(f"{folder} holds a record that makes no sense ({type(error).__name__}: {error})") from error
 
 
@@ -124,7 +124,7 @@ def _why_unseen(run: Run) -> str:
         return UNSEEN_IN_A_LOG
     if run.has(Attached):
         return UNSEEN_FROM_OUTSIDE
-    blind = run.last(Blind)
+    blind = run.last(RecorderMissing)
     return f"laststep could not look inside: {blind.because}" if blind is not None else UNSEEN
 
 

@@ -8,6 +8,6 @@ STACKS = "stacks"
 
 
 def stack_signal() -> int:
-    """A real-time signal, which nobody's scheduler uses as it may SIGUSR1 and 2; 0 where there are none (macOS)."""
+    """A real-time signal: schedulers use SIGUSR1 and 2, and none uses this one. 0 where there are none (macOS)."""
     first = getattr(signal, "SIGRTMIN", None)
     return int(first) + 8 if first is not None else 0
