@@ -159,7 +159,7 @@ def what_happened(diagnosis: Diagnosis) -> str:
 def _log_header(diagnosis: Diagnosis) -> str:
     log = diagnosis.run.first(Log)
     assert log is not None
-    size = f"{format_count(log.lines, 'line')}, {format_size(log.bytes)}; nothing was recorded"
+    size = f"{format_count(log.lines, 'line')}, {format_size(log.bytes)}; not recorded by laststep"
     several = f". The log holds {log.runs} runs; this is the last one" if log.runs > 1 else ""
     binary = f". {format_count(log.binary_lines, 'line')} are not text" if log.binary_lines else ""
     is_reversed = ". The newest line comes first; lines are counted from the oldest" if log.is_reversed else ""
@@ -167,7 +167,7 @@ def _log_header(diagnosis: Diagnosis) -> str:
 
 
 def _add_harmless(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
-    """Messages that look alarming and mean nothing; only for a bare log, or if verbose."""
+    """Messages that look like errors and are harmless; only for a bare log, or if verbose."""
     if not (diagnosis.run.is_log or verbose):
         return
     known = harmless_in(parsed_console(diagnosis.run).lines)
@@ -183,7 +183,7 @@ def _how(diagnosis: Diagnosis) -> str:
         return f" ({run.signal})"
     if run.exit_code:
         return f" (exit code {run.exit_code})"
-    return " (it left no exit status)" if run.vanished else ""
+    return " (exit status unknown)" if run.vanished else ""
 
 
 def _progress(diagnosis: Diagnosis) -> str:
@@ -212,7 +212,7 @@ def _add_finding(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
         place = format_place(where, diagnosis.run.cwd)
         out.line(("  ", ""), (place, "36"), (f"   {where.text}" if where.text else "", ""))
     if is_open:
-        out.text("That is certain. Why it came to this is open.")
+        out.text("That is certain; what led to it is not known.")
     if finding is diagnosis.findings[0]:
         _add_chain(out, diagnosis)
     out.heading("Evidence")

@@ -134,9 +134,9 @@ def _missing(run: Run) -> str:
 
 
 def _of_log(run: Run) -> Answer:
-    """A log does not show how busy a GPU was; that TensorFlow ignored one, it does."""
+    """A log does not show how busy a GPU was, but it may show that TensorFlow ignored one."""
     if not any(SKIPPED_GPU.search(line.text) for line in parsed_console(run).lines):
-        return cannot("a log does not show it; run it with `laststep run`")
+        return cannot("a log does not show how busy a GPU was; record the run with `laststep run`")
     because = (
         f"TensorFlow found a GPU but could not load its libraries{_missing(run)}: it ran on the CPU, which is slow"
     )

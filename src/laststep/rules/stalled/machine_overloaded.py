@@ -44,7 +44,7 @@ def machine_overloaded(run: Run) -> Answer:
     span = format_duration(found.seconds)
     evidence = [
         Evidence(
-            f"for {span} its threads got {found.share:.0%} of the CPU time that they asked for",
+            f"for {span} its threads got {found.share:.0%} of the CPU time that they could have used",
             curve=tuple(each.ran / (each.ran + each.waited) for each in found.intervals),
         ),
         Evidence(f"meanwhile other processes used {found.others:.1f} of {found.of:g} cores: {_names(found)}"),
@@ -82,8 +82,8 @@ def _renice(found: Overload) -> str | None:
 def _not_overloaded(run: Run) -> Answer:
     every = intervals_of(run)
     if not every:
-        return no("how long it waited for a core is not known")
+        return no("how long the program waited for a core is not known")
     most = max(each.others / each.of for each in every)
     if most < MAX_QUIET_SHARE:
         return measured(f"other processes used at most {most:.0%} of its cores")
-    return no("it got the CPU time that it asked for")
+    return no("it got the CPU time that it needed")

@@ -23,7 +23,7 @@ def interrupted(run: Run) -> Answer:
         with KeyboardInterrupt.
 
     What to do
-        Nothing, if it was you. Otherwise see the sender, where it is known, and the batch system's log.
+        Nothing, if it was you. Otherwise check the sender, where it is known, and the batch system's log.
 
     Not to be confused with
         terminated (SIGTERM), killed-by-signal (SIGKILL).

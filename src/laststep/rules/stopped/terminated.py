@@ -1,4 +1,4 @@
-"""Asked to terminate by SIGTERM."""
+"""SIGTERM ended the process."""
 
 from __future__ import annotations
 
