@@ -14,7 +14,7 @@ from laststep.record.events.training import Epoch, TrainingData
 from laststep.record.place import Place
 from laststep.record.run import Fit, Run
 
-MAX_PHANTOM_TIME = 0.02  # of the usual time per step: such an epoch had no data, whatever its bar shows
+MAX_PHANTOM_TIME = 0.02  # of the usual time per step: such an epoch had no data, even if its bar is full
 _COUNT = re.compile(r"in this case, (?P<batches>\d{1,15}(?:\.\d+)?) batches")
 
 

@@ -1,4 +1,4 @@
-"""Whether memory grows steadily, what holds it, and when it runs out: for the rules and for the living run alike."""
+"""Whether memory grows steadily, what holds it, and when it runs out: for the rules and for a live run."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Leak:
 
 @view
 def leak_of(run: Run) -> Leak | None:
-    """The leak of a run, living or dead; the same answer for all rules."""
+    """The leak of a run, live or ended; the same for all rules."""
     last_step = run.steps[-1].time if run.steps else 0.0
     # Memory is freed at the end: only the samples from training count.
     return find_leak(run.samples, run.events, None if run.alive else last_step)

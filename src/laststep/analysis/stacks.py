@@ -1,4 +1,4 @@
-"""What a run that does not move is doing, read from a snapshot: its stacks and its system calls."""
+"""What a run without progress is doing, read from a snapshot: its stacks and its system calls."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ EXTERNAL_CALLS = {"recv", "connect", "wait", "read", "poll", "select", "epoll"}
 NETWORK_CALLS = ("recv", "read", "poll", "select", "epoll", "send", "write")
 STDIN = "standard input"
 PROMPTS = re.compile(r"\binput\(|\bset_trace\(|\bbreakpoint\(")
-# Functions and files by which a stack tells what TensorFlow or Keras is doing.
+# Functions and files by which a stack shows what TensorFlow or Keras is doing.
 EXECUTE = "quick_execute"
 TRACING = ("func_graph_from_py_func", "_create_concrete_function", "from_func_graph")
 SAVING = ("save_model", "save_weights_only", "save_weights", "write_checkpoint")
@@ -202,14 +202,12 @@ class SnapshotView:
 
     @property
     def waits_for_data(self) -> bool:
-        """By the mark in the graph, by Python's own wait for a batch, or because the pipeline's Python is stuck."""
+        """By the time stamp in the graph, by Python's own wait for a batch, or because the pipeline's code is stuck."""
         if self.main.runs(ITERATOR) or self.main.runs(*PIPELINE):
             return True
         inside = self.main.has(EXECUTE)
         if inside and self.snapshot.watched and self.idle and any(task.on for task in self.snapshot.native):
-            return (
-                True  # from outside there is no mark; a thread of the pipeline that is blocked in a file shows it too
-            )
+            return True  # from outside there is no time stamp, but a thread of the pipeline is blocked in a file
         marked = self.waiting > MIN_DATA_WAIT_SHARE * self.seconds
         return inside and (marked or (self.waiting == 0.0 and bool(self.feeders)))
 

@@ -1,4 +1,4 @@
-"""Who set stop_training, and the metrics that a callback could monitor."""
+"""What set stop_training, and the metrics that a callback could monitor."""
 
 from __future__ import annotations
 

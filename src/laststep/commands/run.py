@@ -35,13 +35,13 @@ EXAMPLES = (
     "laststep run python train.py --epochs 10",
     "laststep run train.py",
     "laststep run -m mypackage.train",
-    "laststep run --quiet -- python -u train.py     (no answer; use laststep why)",
+    "laststep run --quiet -- python -u train.py     (no diagnosis; use laststep why)",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "laststep run [options] [--] python train.py …"
-    parser.add_argument("--quiet", action="store_const", const=True, help="print no answer at the end")
+    parser.add_argument("--quiet", action="store_const", const=True, help="print no diagnosis at the end")
     what = "if training is stuck: warn, warn with all stacks, stop it, or stop and restart it (default: warn)"
     parser.add_argument("--on-stall", choices=ON_STALL, help=what)
     what = "how long without progress counts as stuck (default: learned from the run)"

@@ -27,7 +27,7 @@ _DESCRIPTIONS = {
     "SIGFPE": "Floating point exception",
     "SIGTRAP": "Trace/breakpoint trap",
 }
-# The same in other languages, which a program may also print itself: `Estado: Terminado` is no signal.
+# The same in other languages. A program may also print these words itself: `Estado: Terminado` is not a signal.
 _TRANSLATED = {
     "SIGKILL": "Getötet|Processus arrêté|Tué|Terminado \\(killed\\)|Matado|Ucciso|Morto|Убито|已杀死|已杀掉|죽었음",
     "SIGSEGV": "Speicherzugriffsfehler|Erreur de segmentation|Violación de segmento|Falha de segmentação|"

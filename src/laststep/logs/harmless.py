@@ -75,7 +75,7 @@ KNOWN = (
     (
         r"Error occurred when finalizing GeneratorDataset iterator",
         "Error occurred when finalizing GeneratorDataset",
-        "noise when a generator shuts down, after any kind of end",
+        "printed when a generator shuts down, whatever ended it",
     ),
     (
         r"Gradients do not exist for variables",
@@ -121,7 +121,7 @@ SKIPPED_GPU = re.compile(r"Cannot dlopen some GPU libraries|Skipping registering
 
 
 def is_harmless(text: str) -> bool:
-    """It never ended a training."""
+    """A message that never ends a training."""
     return bool(_ANY.search(text) or SKIPPED_GPU.search(text))
 
 

@@ -86,7 +86,7 @@ class Gap(int):
 
 
 class Repeats:
-    """Tells repetitions from lines to read: the first lines of each shape, and the last before another shape.
+    """Separates repetitions from lines to read: the first lines of each shape, and the last before another shape.
 
     A shape is a line without its numbers, so `loss: nan` among a million lines of `loss: 0.123` is a new one.
     """
@@ -156,7 +156,7 @@ def _numbered(chunks: Iterable[bytes | Gap], repeats: Repeats) -> Iterator[tuple
             rest = end = b""
             continue
         block = (rest + chunk).replace(b"\r\n", b"\n").replace(b"\x08", b"\r")
-        if repeats.are_full:  # hardly two lines are alike: from here on only lines with a keyword are read
+        if repeats.are_full:  # nearly every line is different: from here on only lines with a keyword are read
             whole = block.rfind(b"\n") + 1
             block, rest = block[:whole], block[whole:]
             for shown, line in _with_keyword(block, number):

@@ -14,7 +14,7 @@ from laststep.record.events.shared import CallbackFacts, Frame, users_line
 from laststep.record.place import Place
 
 CUT_OFF = "an error that the log cuts off"
-MAX_MESSAGE_LINES = 400  # TensorFlow puts the point at the end, after pages of stack
+MAX_MESSAGE_LINES = 400  # TensorFlow puts the essential part at the end, after pages of stack
 _BEGINS = re.compile(
     r"^(?P<indent>\s*)Traceback \(most recent call last\)|"
     r"^(?P<margin>\s*)(?P<ipython>\w+?(?:Error|Exception|Interrupt|Iteration|Exit)|\w+(?= {6,}))\s*"

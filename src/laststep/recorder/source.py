@@ -1,4 +1,4 @@
-"""What the program's source says: which names a call was given, where they were last set, who set the precision."""
+"""Facts from the program's source: which names a call was given, where they were last set, what set the precision."""
 
 from __future__ import annotations
 

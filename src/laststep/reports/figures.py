@@ -142,7 +142,7 @@ def view_of(diagnosis: Diagnosis, live: Live, at: float) -> View:
 
 
 def finite(value: float | None) -> float | None:
-    """None unless it is a finite number: the record may be damaged, or come from somebody else."""
+    """None unless it is a finite number: the record may be damaged, or come from another person."""
     return float(value) if value is not None and -1e300 < value < 1e300 else None
 
 

@@ -93,7 +93,7 @@ def skill_gain(training: Trained) -> float:
 
 
 def loss_drop(training: Trained) -> float:
-    """The share of itself by which the loss fell."""
+    """The decrease of the loss, as a share of its first value."""
     tenth = max(1, len(training.losses) // 10)
     first, last = (sum(part) / len(part) for part in (training.losses[:tenth], training.losses[-tenth:]))
     return (first - last) / abs(first) if first else 0.0

@@ -69,7 +69,7 @@ class TuneExperiment:
         turn = self.fit.turn(data, 2.0, {}, max_seconds=6.0)
         self.fit.whole_epochs = turn.epoch is not None and (whole or turn.epoch[0] <= SHORT_EPOCH_SECONDS)
         if not turn.steps and turn.epoch is None:
-            raise NothingTrained("fit went through no step that could be timed")
+            raise NothingTrained("fit ran no step that could be timed")
         return turn.epoch
 
     def _collect(self, data: Any, epoch: tuple[float, int] | None) -> None:
