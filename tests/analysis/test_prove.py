@@ -27,7 +27,7 @@ def trained(skill: list[float] | None = None, losses: list[float] = FLAT, bad: i
 
 def side(*pairs: tuple[dict[str, Any], dict[str, Any]], state: str = "ended", because: str = "") -> Run:
     states = [{"state": "began"}, {"state": "trains", "steps": 100}, {"state": state, "because": because}]
-    events = [written(float(at), "side-run", told) for at, told in enumerate(states)]
+    events = [written(float(at), "side-run", answer) for at, answer in enumerate(states)]
     for number, (before, after) in enumerate(pairs):
         events += [written(1.0, "trained", {"arm": "as it is", "round": number, **before})]
         events += [written(1.0, "trained", {"arm": "changed", "round": number, **after})]
@@ -72,26 +72,26 @@ def test_what_two_rounds_say(before: Any, after: Any, verdict: str) -> None:
 
 def test_one_round_is_not_enough_and_rounds_must_agree() -> None:
     assert "increase --seconds" in judged((NOTHING, LEARNS)).because
-    told = judged((NOTHING, LEARNS), (NOTHING, NOTHING))
-    assert (told.verdict, "do not agree" in told.because) == (OPEN, True)
+    answer = judged((NOTHING, LEARNS), (NOTHING, NOTHING))
+    assert (answer.verdict, "do not agree" in answer.because) == (OPEN, True)
 
 
 def test_a_few_steps_can_prove_and_not_refute() -> None:
     short = trained([0.0, 0.02]) | {"steps": 5}
-    told = judged((NOTHING, short), (NOTHING, short))
-    assert (told.verdict, "few steps" in told.because) == (OPEN, True)
+    answer = judged((NOTHING, short), (NOTHING, short))
+    assert (answer.verdict, "few steps" in answer.because) == (OPEN, True)
     quick = LEARNS | {"steps": 5}
     assert judged((NOTHING, quick), (NOTHING, quick)).verdict == PROVEN
 
 
 def test_a_fact_is_not_withdrawn() -> None:
-    told = judged((NOTHING, NOTHING), (NOTHING, NOTHING), certain=True)
-    assert (told.verdict, "is a fact" in told.because) == (OPEN, True)
+    answer = judged((NOTHING, NOTHING), (NOTHING, NOTHING), certain=True)
+    assert (answer.verdict, "is a fact" in answer.because) == (OPEN, True)
 
 
 def test_a_bad_number_that_does_not_come_back_leaves_it_open() -> None:
-    told = judged((NOTHING, NOTHING), (NOTHING, NOTHING), had_bad=True)
-    assert (told.verdict, "did not reappear" in told.because) == (OPEN, True)
+    answer = judged((NOTHING, NOTHING), (NOTHING, NOTHING), had_bad=True)
+    assert (answer.verdict, "did not reappear" in answer.because) == (OPEN, True)
 
 
 def test_losses_that_measure_different_things_are_not_compared() -> None:
@@ -100,8 +100,8 @@ def test_losses_that_measure_different_things_are_not_compared() -> None:
 
 
 def test_what_could_not_be_tried_is_said() -> None:
-    told = judged(state="unsupported", because="its data gave no batch")
-    assert (told.verdict, told.because) == (OPEN, "the change could not be tried: its data gave no batch")
+    answer = judged(state="unsupported", because="its data gave no batch")
+    assert (answer.verdict, answer.because) == (OPEN, "the change could not be tried: its data gave no batch")
 
 
 def test_what_is_kept_is_json() -> None:
@@ -125,13 +125,13 @@ def test_a_proven_finding_comes_first_and_a_withdrawn_one_is_ruled_out() -> None
     results = [replace(result, rule=name) for result, name in zip(kept, ("proven", "refuted"), strict=True)]
     recorded = tuple(written(9.0, "proof", encode(each)) for each in results)
     run = Run(id="r", events=(written(0.0, "run", {}),), prove_results=recorded)
-    told = diagnose(run, rules_of("refuted", "other", "proven"))
-    assert [(f.rule, f.confidence) for f in told.findings] == [
+    answer = diagnose(run, rules_of("refuted", "other", "proven"))
+    assert [(f.rule, f.confidence) for f in answer.findings] == [
         ("proven", Confidence.PROVEN), ("other", Confidence.LIKELY)
     ]  # fmt: skip
-    assert "Change it" in told.findings[0].evidence[0].says
-    assert [(item.rule, item.measured) for item in told.ruled_out] == [("refuted", True)]
-    assert told.unchecked == ()
+    assert "Change it" in answer.findings[0].evidence[0].says
+    assert [(item.rule, item.measured) for item in answer.ruled_out] == [("refuted", True)]
+    assert answer.unchecked == ()
 
 
 def test_a_damaged_result_has_no_effect() -> None:

@@ -131,7 +131,7 @@ def test_quiet_says_nothing_and_records_all(laststep):
 
 @pytest.mark.parametrize("flag", ["-I", "-E", "-S"])
 def test_a_python_that_cannot_be_looked_into_is_said_to_be_so(laststep, flag):
-    """It runs all the same, and what is seen from outside is told."""
+    """It runs all the same, and what is seen from outside is shown."""
     result = laststep("run", "--", "python", flag, "prog.py", "6")
     assert result.returncode == 6
     assert result.stdout == "hello 6\n"

@@ -334,10 +334,10 @@ def test_a_damaged_folder(laststep, one_line, here, content):
 def test_a_record_that_makes_no_sense(laststep, here):
     laststep("run", sys.executable, "prog.py")
     folder = next((here / ".laststep").glob("2*"))
-    told = {"id": {}, "epochs": "x", "steps": [], "initial_epoch": 1e308}
+    answer = {"id": {}, "epochs": "x", "steps": [], "initial_epoch": 1e308}
     for number, kind in enumerate(("fit", "epoch", "forecast", "limits", "stall", "fit-end", "validation")):
         with open(folder / "supervisor.jsonl", "ab") as journal:
-            journal.write(json.dumps({"t": 1e9 + number, "n": 1, "kind": kind, "data": told}).encode() + b"\n")
+            journal.write(json.dumps({"t": 1e9 + number, "n": 1, "kind": kind, "data": answer}).encode() + b"\n")
     result = laststep("watch")
     assert "Traceback" not in result.stderr
     assert result.returncode in (0, 2)
