@@ -1,4 +1,4 @@
-"""run a small broken training that ships with laststep, and diagnose it"""
+"""run a small broken training that ships with laststep, and explain it"""
 
 from __future__ import annotations
 

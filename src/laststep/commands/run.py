@@ -35,7 +35,7 @@ EXAMPLES = (
     "laststep run python train.py --epochs 10",
     "laststep run train.py",
     "laststep run -m mypackage.train",
-    "laststep run --quiet -- python -u train.py     (no diagnosis; use laststep why)",
+    "laststep run --quiet -- python -u train.py   (no diagnosis; use laststep why)",
 )
 
 

@@ -93,7 +93,7 @@ def gpu_unused(run: Run) -> Answer:
         Evidence(f"the GPU memory in use grew by {format_size(max(0, growth))}"),
     ]
     if setup is not None and setup.gpus == 0:
-        evidence.append(Evidence("TensorFlow sees no GPU", (setup,)))
+        evidence.append(Evidence("TensorFlow finds no GPU", (setup,)))
     line, why, remedy = _reason(run)
     if line:
         evidence.append(Evidence(f"it printed: “{line[-MAX_QUOTED_CHARACTERS:]}”"))

@@ -36,7 +36,8 @@ def machine_overloaded(run: Run) -> Answer:
 
     Not to be confused with
         threads-oversubscribed (the program's own threads are too many), a program whose own workers use all cores,
-        memory-thrashing (the time goes into the disk), input-starved (the pipeline is slow on a free machine too).
+        memory-thrashing (the time is spent on disk reads), input-starved (the pipeline is slow on a free machine
+        too).
     """
     found, stall = overload_of(run), stuck(run, "machine-overloaded")
     if found is None:

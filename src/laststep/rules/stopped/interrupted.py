@@ -19,7 +19,7 @@ def interrupted(run: Run) -> Answer:
         stop button, and from some batch systems, which send it before SIGKILL.
 
     How laststep knows
-        laststep forwarded the signal, and then knows whether the terminal or a process sent it; or the program ended
+        laststep forwarded the signal, and recorded whether the terminal or a process sent it; or the program ended
         with KeyboardInterrupt.
 
     What to do
