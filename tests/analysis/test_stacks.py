@@ -70,7 +70,9 @@ def test_what_of_another_s_it_waits_for(frames: list[dict[str, Any]], waits_for:
 def test_a_users_lock_is_a_futex_under_a_line_of_theirs() -> None:
     assert thread_view(thread(USER, call="futex")).waits_for == "lock"
     assert thread_view(thread(USER, call="sleep")).waits_for == ""
-    assert thread_view(thread(EXECUTE, USER, call="futex")).waits_for == "", "TensorFlow's own waits are nobody's lock"
+    assert thread_view(thread(EXECUTE, USER, call="futex")).waits_for == "", (
+        "TensorFlow's own waits are not a Python lock"
+    )
 
 
 def test_who_wakes_often_at_a_lock_sleeps() -> None:

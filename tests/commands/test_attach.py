@@ -1,4 +1,4 @@
-"""`laststep attach PID`: real processes that nobody recorded; what is said of them, and that they go on unharmed."""
+"""`laststep attach PID`: real processes without a recording: what is reported, and that they continue unharmed."""
 
 from __future__ import annotations
 

@@ -102,7 +102,9 @@ def test_a_real_trace_of_a_gpu(tmp_path):
     assert len(on_device) == 110  # ten steps of eleven kernels
     named = {op.name for op in on_device}
     assert "jit(step)/transpose(jvp(my_big))/select_n" in named
-    assert any(name.startswith("sm90_xmma_gemm") for name in named)  # cuBLAS in a CUDA graph: nobody says for whom
+    assert any(
+        name.startswith("sm90_xmma_gemm") for name in named
+    )  # cuBLAS in a CUDA graph: for which op is not in the trace
     assert {taken.allocator for taken in trace.memory} == {"GPU_0_bfc"}
 
 

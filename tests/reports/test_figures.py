@@ -243,19 +243,19 @@ def test_a_run_that_is_over_is_told_as_of_its_end():
     assert view.end.startswith("The program finished")
 
 
-@pytest.mark.parametrize("rubbish", [None, "x", -1, [], {}, math.nan, math.inf, True, 10**400])
-def test_a_stranger_s_record_gives_figures_all_the_same(rubbish):
-    torn = {"rss": rubbish, "cpu": rubbish, "group": rubbish}
-    beat = {"time": rubbish, "waited": rubbish}
-    data = {"fit": 1, "epoch": 0, "seconds": rubbish, "metrics": rubbish}
+@pytest.mark.parametrize("value", [None, "x", -1, [], {}, math.nan, math.inf, True, 10**400])
+def test_a_damaged_record_gives_figures_too(value):
+    torn = {"rss": value, "cpu": value, "group": value}
+    beat = {"time": value, "waited": value}
+    data = {"fit": 1, "epoch": 0, "seconds": value, "metrics": value}
     view = made(
         written(50.0, "epoch", data, "recorder"),
-        written(60.0, "forecast", FORECAST | {"seconds": rubbish, "limit": rubbish, "step": rubbish}),
-        written(61.0, "limits", {"cores": rubbish}),
+        written(60.0, "forecast", FORECAST | {"seconds": value, "limit": value, "step": value}),
+        written(61.0, "limits", {"cores": value}),
         steps=steps(60, loss=math.nan),
         samples=[
-            sample(99.0, **torn, inside=rubbish, gpus=[rubbish]),
-            sample(99.0, **torn, inside=beat, host=rubbish, gpus=rubbish),
+            sample(99.0, **torn, inside=value, gpus=[value]),
+            sample(99.0, **torn, inside=beat, host=value, gpus=value),
         ],
     )
     assert screen(view, Sheet())

@@ -1,4 +1,4 @@
-"""Stacks from outside: py-spy and the signal see the same lines, and nobody is killed by the asking."""
+"""Stacks from outside: py-spy and the signal give the same lines, and the signal kills no process."""
 
 from __future__ import annotations
 

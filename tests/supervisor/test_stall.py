@@ -212,7 +212,7 @@ def test_who_computes_is_given_more(stalls: Make) -> None:
     assert patience(stalls(), "step", busy, 0.5) == MIN_BUSY_STALL_SECONDS
     assert patience(stalls(), "step", busy | {"beat_age": 9.0}, 0.5) == MIN_FROZEN_STALL_SECONDS
     assert patience(stalls(), "step", busy | {"moves": True}, 0.5) is None
-    assert patience(stalls(), "step", busy) is None, "the first time nobody knows"
+    assert patience(stalls(), "step", busy) is None, "the first time nothing is known"
     assert patience(stalls(), "step", snapshot(main(*IN_STEP, call="futex"), cpu=1.0), 0.5) is None
     assert patience(stalls(), "step", snapshot(main(FIT, TRAIN), io=10**8), 0.5) == MIN_BUSY_STALL_SECONDS
 
@@ -632,7 +632,7 @@ def test_one_that_computes_for_good_is_not_stuck_at_once(
 def test_the_lock_is_held_by_ours(
     stand_in: StandIn, stalls: Make, folder: Path, hasty: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For some seconds a thread of ours lets nobody else run; before that a step took 0.05 s."""
+    """For some seconds a thread of ours lets no other thread run; before that a step took 0.05 s."""
     monkeypatch.setattr(module, "MIN_FROZEN_SECONDS", 1.0)
     monkeypatch.setattr(module, "MIN_FROZEN_STALL_SECONDS", 2.0)
     process = stand_in("ours")

@@ -87,7 +87,7 @@ def _asked(run: Run, fit: Fit, delivered: tuple[int, ...]) -> int | None:
 
 
 def _delivered(fit: Fit) -> tuple[int, ...]:
-    """In each epoch. The bar of a log shows N/N even for an epoch without data: only its time per step tells."""
+    """In each epoch. The bar of a log shows N/N even for an epoch without data: only its time per step shows it."""
     later = [epoch.step_seconds or 0.0 for epoch in fit.epochs[1:]]  # the first one also traces and compiles
     if len(later) < 2:
         return tuple(epoch.batches or 0 for epoch in fit.epochs)

@@ -276,7 +276,7 @@ def _evenly_spaced(points: Sequence[Point], count: int = 32) -> tuple[float, ...
 
 
 def exhaustion_evidence(run: Run, leak: Leak) -> list[Evidence]:
-    """When memory runs out, while the run lives; that it did, afterwards."""
+    """When memory runs out, for a live run; that it did, for one that has ended."""
     kill = memory_kill(run)
     if kill is not None:
         limit = limit_of(run, kill.group)

@@ -1,4 +1,4 @@
-"""How the supervisor asks the recorded process for Python's stacks: the signal, and the file faulthandler writes to."""
+"""How the supervisor requests Python's stacks: the signal, and the file to which faulthandler writes them."""
 
 from __future__ import annotations
 

@@ -43,7 +43,11 @@ def add_process(out: Page, run: Run, attached: Attached, verbose: bool) -> None:
     out.text(_what_it_is(run, attached), "", "")
     if attached.recorded:
         name = attached.recorded.rpartition("/")[2]
-        out.text(f"laststep records this process already and knows more: laststep why {name} (in {cwd})", "", "")
+        out.text(
+            f"laststep records this process already, and its record contains more: laststep why {name} (in {cwd})",
+            "",
+            "",
+        )
     out.heading("What it does")
     out.text(_what_it_does(attached))
     _add_profile(out, attached)

@@ -1,4 +1,4 @@
-"""Watch the memory of a living run: forecast when it runs out and which container holds it; count handles."""
+"""Watch the memory of a live run: forecast when it runs out and which container holds it; count handles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SIGTERM ended the process."""
+"""The process received SIGTERM."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ REPORTED = {
 
 @rule(tier=Tier.CONSEQUENCE, follows=("stalled", "time-limit-reached", "peer-lost", "host-out-of-memory"))
 def terminated(run: Run) -> Answer:
-    """SIGTERM, the request to terminate, ended the process: from a scheduler, a container stop, a preemption, a person.
+    """The process got SIGTERM, the request to terminate: from a scheduler, a container stop, a preemption, a person.
 
     What happened
         SIGTERM is the request to terminate. Batch systems send it before their time limit, Kubernetes and Docker when a
