@@ -1,4 +1,4 @@
-"""Whole pages, as a user reads them: tests/pages/<name>.<columns>.txt. To write them anew: make golden."""
+"""Whole pages, as a user reads them: tests/pages/<name>.<columns>.txt. To write them again: make golden."""
 
 from __future__ import annotations
 

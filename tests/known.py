@@ -1,4 +1,4 @@
-"""Defects that scenarios show and that are not mended yet."""
+"""Defects that scenarios show and that are not fixed yet."""
 
 from __future__ import annotations
 

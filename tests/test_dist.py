@@ -42,7 +42,7 @@ def test_the_sdist_has_the_licence_and_no_tests(dist: Path) -> None:
 
 
 def test_installed_alone_a_demo_is_explained(dist: Path, tmp_path: Path) -> None:
-    """TensorFlow and the dependencies are lent by this environment: to install them anew takes a minute (make dist)."""
+    """TensorFlow and the dependencies are lent by this environment: installing them takes a minute (make dist)."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "venv")], check=True)
     [packages] = (tmp_path / "venv" / "lib").glob("python*/site-packages")
     [wheel] = dist.glob("*.whl")

@@ -1,4 +1,4 @@
-"""Every scenario, recorded once (tests/recordings.py), diagnosed anew each time."""
+"""Every scenario, recorded once (tests/recordings.py), diagnosed in each test run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_BYTES = 8_000_000
 @pytest.mark.parametrize("asked", all_scenarios(), ids=lambda asked: asked.name)
 def test_a_recording_is_answered_right(asked: Scenario, recordings: Recordings) -> None:
     with known_defect(asked):
-        assert is_recorded(asked, recordings.runs), f'to record it anew: make recordings NAMES="{asked.name}"'
+        assert is_recorded(asked, recordings.runs), f'to record it again: make recordings NAMES="{asked.name}"'
         check_all(ON_A_RECORDING, as_recorded(asked, recordings), recordings.answer(asked.name))
 
 

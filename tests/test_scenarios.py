@@ -1,4 +1,4 @@
-"""Scenarios run for real: laststep names what each died of, and nobody can tell that it was there."""
+"""Scenarios run for real: laststep names the cause of each end, and the program runs as without it."""
 
 from __future__ import annotations
 

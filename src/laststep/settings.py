@@ -63,7 +63,7 @@ def _tool_table(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text()
     except (OSError, ValueError):
-        return {}  # a broken pyproject.toml is not our concern
+        return {}  # an invalid pyproject.toml: other tools report it
     if "laststep" not in text:
         return {}
     try:

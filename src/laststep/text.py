@@ -12,7 +12,7 @@ ERRNO = {"ENOSPC": "no space left on the disk", "EDQUOT": "disk quota used up", 
 BLOCKS = "▁▂▃▄▅▆▇█"
 
 
-class Line(Protocol):
+class SourceLine(Protocol):
     """A line of source: a place, a frame of a stack."""
 
     @property
@@ -62,7 +62,7 @@ def format_value(number: Any) -> str:
     return f"{number:,}" if isinstance(number, int) else f"{number:.4g}"
 
 
-def format_place(where: Line | None, cwd: str | None = None) -> str:
+def format_place(where: SourceLine | None, cwd: str | None = None) -> str:
     """train.py:41; the path is relative to `cwd` if it lies below it."""
     return _place(where.file, where.line, cwd) if where is not None else ""
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from laststep.analysis.experiments.prove import OPEN, PROVEN, WITHDRAWN, read_proof
+from laststep.analysis.experiments.prove import OPEN, PROVEN, WITHDRAWN, read_result
 from laststep.analysis.finding import Confidence, Evidence, Finding
 from laststep.record.decode import encode
-from laststep.record.events.experiments import Proof
+from laststep.record.events.experiments import ProveResult
 from laststep.record.run import Run
 from laststep.rules.diagnose import diagnose
 from laststep.rules.rule import Rule, rule
@@ -27,15 +27,17 @@ def trained(skill: list[float] | None = None, losses: list[float] = FLAT, bad: i
 
 def side(*pairs: tuple[dict[str, Any], dict[str, Any]], state: str = "ended", because: str = "") -> Run:
     states = [{"state": "began"}, {"state": "trains", "steps": 100}, {"state": state, "because": because}]
-    events = [written(float(at), "side-run", told) for at, told in enumerate(states)]
+    events = [written(float(at), "side-run", answer) for at, answer in enumerate(states)]
     for number, (before, after) in enumerate(pairs):
         events += [written(1.0, "trained", {"arm": "as it is", "round": number, **before})]
         events += [written(1.0, "trained", {"arm": "changed", "round": number, **after})]
     return Run(id="side", events=tuple(events))
 
 
-def judged(*pairs: Any, certain: bool = False, had_bad: bool = False, same_loss: bool = True, **more: Any) -> Proof:
-    return read_proof(side(*pairs, **more), "a-rule", "Change it", certain, had_bad, same_loss)
+def judged(
+    *pairs: Any, certain: bool = False, had_bad: bool = False, same_loss: bool = True, **more: Any
+) -> ProveResult:
+    return read_result(side(*pairs, **more), "a-rule", "Change it", certain, had_bad, same_loss)
 
 
 RAISED = trained([0.0], bad=1) | {"raised": "ValueError: shapes"}
@@ -71,26 +73,26 @@ def test_what_two_rounds_say(before: Any, after: Any, verdict: str) -> None:
 
 def test_one_round_is_not_enough_and_rounds_must_agree() -> None:
     assert "increase --seconds" in judged((NOTHING, LEARNS)).because
-    told = judged((NOTHING, LEARNS), (NOTHING, NOTHING))
-    assert (told.verdict, "do not agree" in told.because) == (OPEN, True)
+    answer = judged((NOTHING, LEARNS), (NOTHING, NOTHING))
+    assert (answer.verdict, "do not agree" in answer.because) == (OPEN, True)
 
 
 def test_a_few_steps_can_prove_and_not_refute() -> None:
     short = trained([0.0, 0.02]) | {"steps": 5}
-    told = judged((NOTHING, short), (NOTHING, short))
-    assert (told.verdict, "few steps" in told.because) == (OPEN, True)
+    answer = judged((NOTHING, short), (NOTHING, short))
+    assert (answer.verdict, "few steps" in answer.because) == (OPEN, True)
     quick = LEARNS | {"steps": 5}
     assert judged((NOTHING, quick), (NOTHING, quick)).verdict == PROVEN
 
 
 def test_a_fact_is_not_withdrawn() -> None:
-    told = judged((NOTHING, NOTHING), (NOTHING, NOTHING), certain=True)
-    assert (told.verdict, "is a fact" in told.because) == (OPEN, True)
+    answer = judged((NOTHING, NOTHING), (NOTHING, NOTHING), certain=True)
+    assert (answer.verdict, "is a fact" in answer.because) == (OPEN, True)
 
 
 def test_a_bad_number_that_does_not_come_back_leaves_it_open() -> None:
-    told = judged((NOTHING, NOTHING), (NOTHING, NOTHING), had_bad=True)
-    assert (told.verdict, "did not reappear" in told.because) == (OPEN, True)
+    answer = judged((NOTHING, NOTHING), (NOTHING, NOTHING), had_bad=True)
+    assert (answer.verdict, "did not reappear" in answer.because) == (OPEN, True)
 
 
 def test_the_number_that_decides_is_said() -> None:
@@ -105,8 +107,8 @@ def test_losses_that_measure_different_things_are_not_compared() -> None:
 
 
 def test_what_could_not_be_tried_is_said() -> None:
-    told = judged(state="unsupported", because="its data gave no batch")
-    assert (told.verdict, told.because) == (OPEN, "the change could not be tried: its data gave no batch")
+    answer = judged(state="unsupported", because="its data gave no batch")
+    assert (answer.verdict, answer.because) == (OPEN, "the change could not be tried: its data gave no batch")
 
 
 def test_what_is_kept_is_json() -> None:
@@ -127,18 +129,19 @@ def rules_of(*names: str) -> list[Rule]:
 
 def test_a_proven_finding_comes_first_and_a_withdrawn_one_is_ruled_out() -> None:
     kept = [judged((NOTHING, LEARNS), (NOTHING, LEARNS)), judged((NOTHING, NOTHING), (NOTHING, NOTHING))]
-    proofs = [replace(proof, rule=name) for proof, name in zip(kept, ("proven", "refuted"), strict=True)]
-    run = Run(id="r", events=(written(0.0, "run", {}),), proofs=tuple(written(9.0, "proof", encode(p)) for p in proofs))
-    told = diagnose(run, rules_of("refuted", "other", "proven"))
-    assert [(f.rule, f.confidence) for f in told.findings] == [
+    results = [replace(result, rule=name) for result, name in zip(kept, ("proven", "refuted"), strict=True)]
+    recorded = tuple(written(9.0, "proof", encode(each)) for each in results)
+    run = Run(id="r", events=(written(0.0, "run", {}),), prove_results=recorded)
+    answer = diagnose(run, rules_of("refuted", "other", "proven"))
+    assert [(f.rule, f.confidence) for f in answer.findings] == [
         ("proven", Confidence.PROVEN), ("other", Confidence.LIKELY)
     ]  # fmt: skip
-    assert "Change it" in told.findings[0].evidence[0].says
-    assert [(item.rule, item.measured) for item in told.ruled_out] == [("refuted", True)]
-    assert told.unchecked == ()
+    assert "Change it" in answer.findings[0].evidence[0].says
+    assert [(item.rule, item.measured) for item in answer.ruled_out] == [("refuted", True)]
+    assert answer.unchecked == ()
 
 
-def test_a_torn_proof_says_nothing() -> None:
-    torn = tuple(written(9.0, "proof", data) for data in ({}, {"rule": ["proven"], "verdict": 3}))
-    run = Run(id="r", events=(written(0.0, "run", {}),), proofs=torn)
+def test_a_damaged_result_has_no_effect() -> None:
+    damaged = tuple(written(9.0, "proof", data) for data in ({}, {"rule": ["proven"], "verdict": 3}))
+    run = Run(id="r", events=(written(0.0, "run", {}),), prove_results=damaged)
     assert [f.confidence for f in diagnose(run, rules_of("proven")).findings] == [Confidence.LIKELY]

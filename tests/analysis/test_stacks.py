@@ -70,7 +70,9 @@ def test_what_of_another_s_it_waits_for(frames: list[dict[str, Any]], waits_for:
 def test_a_users_lock_is_a_futex_under_a_line_of_theirs() -> None:
     assert thread_view(thread(USER, call="futex")).waits_for == "lock"
     assert thread_view(thread(USER, call="sleep")).waits_for == ""
-    assert thread_view(thread(EXECUTE, USER, call="futex")).waits_for == "", "TensorFlow's own waits are nobody's lock"
+    assert thread_view(thread(EXECUTE, USER, call="futex")).waits_for == "", (
+        "TensorFlow's own waits are not a Python lock"
+    )
 
 
 def test_who_wakes_often_at_a_lock_sleeps() -> None:
@@ -147,7 +149,7 @@ def test_the_feeders_are_the_users_lines_in_the_pipeline() -> None:
     other = thread(WAIT, frame("/home/me/monitor.py", "watch"), name="Thread-4")
     without = thread(SCRIPT_OPS, name="Thread-5")
     seen = snapshot(main(EXECUTE, FIT, USER), feeder, other, without, waiting=30.0)
-    assert [told.name for told in seen.feeders] == ["Thread-3"]
+    assert [answer.name for answer in seen.feeders] == ["Thread-3"]
     assert seen.blocked.place == Place("/home/me/load.py", 12, "x()", is_users=True)
     computing = snapshot(main(EXECUTE, FIT, USER), feeder, waiting=1.0)
     assert computing.blocked is computing.main, "who does not wait for data is not held up by the pipeline"
@@ -156,7 +158,7 @@ def test_the_feeders_are_the_users_lines_in_the_pipeline() -> None:
 def test_a_pool_behind_the_pipeline_feeds_too() -> None:
     adapter = frame(f"{SITE}/keras/src/trainers/data_adapters/py_dataset_adapter.py", "get")
     worker = thread(GET, frame("/home/me/load.py", "__getitem__", 12), name="worker")
-    assert [told.name for told in snapshot(main(WAIT, adapter, FIT, USER), worker).feeders] == ["worker"]
+    assert [answer.name for answer in snapshot(main(WAIT, adapter, FIT, USER), worker).feeders] == ["worker"]
     assert snapshot(main(EXECUTE, FIT, USER), worker).feeders == []
 
 
@@ -171,7 +173,7 @@ def test_the_part_inside_a_callback() -> None:
     inside = thread_view(thread(GET, inner, HOOK, FIT, USER)).callback
     assert inside is not None
     assert inside.place == Place("/home/me/callbacks.py", 7, "x()", is_users=True)
-    assert [told.function for told in inside.frames] == ["get", "upload"]
+    assert [answer.function for answer in inside.frames] == ["get", "upload"]
     assert thread_view(thread(FIT, USER)).callback is None
     assert thread_view(thread(HOOK, FIT, USER)).callback is None, "Keras's list itself is no callback"
     tf_keras = frame(f"{SITE}/tf_keras/src/callbacks.py", "on_epoch_end", 90)

@@ -32,27 +32,27 @@ ALL_SIGNS = snapshot(
 
 def test_the_first_sign_wins() -> None:
     """From the machine inwards: memory, disk, each other, the ranks, a callback, the data, the program's own code."""
-    told, run = copy.deepcopy(ALL_SIGNS), stuck_run(snapshot())
+    answer, run = copy.deepcopy(ALL_SIGNS), stuck_run(snapshot())
     ranks = stuck_run(snapshot(), event(99.1, "setup", **RANKS))
-    assert cause_of(snapshot_view(told), ranks) == "memory-thrashing"
-    told["pressure"] = {"memory": 5.0}
-    assert cause_of(snapshot_view(told), ranks) == "disk-stalled"
-    told["native"] = []
-    told["waiting"] = 0.0
-    assert cause_of(snapshot_view(told), ranks) == "deadlocked"
-    told["threads"][1]["call"] = "sleep"
-    assert cause_of(snapshot_view(told), ranks) == "waiting-for-rank"
-    assert cause_of(snapshot_view(told), run) == "callback-blocked"
-    told["threads"][0]["frames"].pop(1)
-    told["waiting"] = 29.0
-    assert cause_of(snapshot_view(told), run) == "input-blocked"
-    assert cause_of(snapshot_view(told), ranks) == "input-blocked", "who waits for its own data waits for no rank"
-    told["waiting"] = 0.0
-    told["threads"][0]["frames"] = [TRAIN]
-    told["threads"][0]["call"] = ""
-    assert cause_of(snapshot_view(told), run) == "python-blocked"
-    told["threads"] = []
-    assert cause_of(snapshot_view(told), run) == ""
+    assert cause_of(snapshot_view(answer), ranks) == "memory-thrashing"
+    answer["pressure"] = {"memory": 5.0}
+    assert cause_of(snapshot_view(answer), ranks) == "disk-stalled"
+    answer["native"] = []
+    answer["waiting"] = 0.0
+    assert cause_of(snapshot_view(answer), ranks) == "deadlocked"
+    answer["threads"][1]["call"] = "sleep"
+    assert cause_of(snapshot_view(answer), ranks) == "waiting-for-rank"
+    assert cause_of(snapshot_view(answer), run) == "callback-blocked"
+    answer["threads"][0]["frames"].pop(1)
+    answer["waiting"] = 29.0
+    assert cause_of(snapshot_view(answer), run) == "input-blocked"
+    assert cause_of(snapshot_view(answer), ranks) == "input-blocked", "who waits for its own data waits for no rank"
+    answer["waiting"] = 0.0
+    answer["threads"][0]["frames"] = [TRAIN]
+    answer["threads"][0]["call"] = ""
+    assert cause_of(snapshot_view(answer), run) == "python-blocked"
+    answer["threads"] = []
+    assert cause_of(snapshot_view(answer), run) == ""
 
 
 def test_stall_of_takes_the_last() -> None:

@@ -1,4 +1,4 @@
-"""`laststep attach PID`: real processes that nobody recorded; what is said of them, and that they go on unharmed."""
+"""`laststep attach PID`: real processes without a recording: what is reported, and that they continue unharmed."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def page(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.fixture
-def told(page: Callable[..., str]) -> Callable[..., dict[str, Any]]:
+def fields(page: Callable[..., str]) -> Callable[..., dict[str, Any]]:
     return lambda process, **more: json.loads(page(process, "--json", **more))
 
 
@@ -295,7 +295,7 @@ def test_nothing_is_ruled_out_that_nobody_could_see(watched):
     answer = watched("loop").answer
     assert {item["rule"] for item in answer["unchecked"]} >= {"early-stopping", "unhandled-exception", "no-gradients"}
     assert "deadlocked" in {item["rule"] for item in answer["ruled_out"]}
-    assert all("was not inside this process" in item["because"] for item in answer["unchecked"])
+    assert all("needs a record from inside the process" in item["because"] for item in answer["unchecked"])
 
 
 def test_the_process_goes_on_and_ends_as_it_would_have(watched):
@@ -333,7 +333,7 @@ def test_files_memory_and_children(watched):
     assert seen["python"] == f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
-def test_the_child_of_a_shell_is_named(start, refusal, told):
+def test_the_child_of_a_shell_is_named(start, refusal, fields):
     shell = start(QUEUE, before=("/bin/sh", "-c", '"$@"; true', "sh"))
     said = refusal(shell.pid)
     assert "is not a Python process" in said
@@ -401,13 +401,13 @@ def test_not_permitted(start):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_one_that_laststep_records_already(start, told, refusal, tmp_path):
+def test_one_that_laststep_records_already(start, fields, refusal, tmp_path):
     run = start(QUEUE, before=(sys.executable, "-m", "laststep", "run"), env={"PYTHONPATH": SRC})
     [folder] = [path for path in (tmp_path / ".laststep").iterdir() if path.is_dir()]
     child = int((folder / "recorded").read_text().split()[0])
     run.pid, supervisor = child, run.pid
     try:
-        assert told(run)["attach"]["recorded"] == str(folder)
+        assert fields(run)["attach"]["recorded"] == str(folder)
     finally:
         run.pid = supervisor
     assert f"process {supervisor} is laststep itself, which records process {child}" in refusal(supervisor)
@@ -466,9 +466,9 @@ model.fit(dataset, epochs=10, steps_per_epoch=50, verbose=0)
 QUIET = {"TF_CPP_MIN_LOG_LEVEL": "2", "CUDA_VISIBLE_DEVICES": "-1"}
 
 
-def test_a_training_with_an_attach_in_its_midst_is_the_same(start, told):
+def test_a_training_with_an_attach_in_its_midst_is_the_same(start, fields):
     bare, process = start(FIT, env=QUIET), start(FIT, env=QUIET)
-    seen = told(process)["attach"]
+    seen = fields(process)["attach"]
     alone = (bare.stdout.read(), bare.wait())
     assert (process.stdout.read(), process.wait()) == alone
     assert alone[1] == 3
@@ -481,10 +481,10 @@ def test_a_training_with_an_attach_in_its_midst_is_the_same(start, told):
     assert " of 3, batch " in seen["progress"]
 
 
-def test_a_training_that_waits_for_data(start, told):
+def test_a_training_that_waits_for_data(start, fields):
     process = start(STARVED, env=QUIET)
     time.sleep(1.0)
-    answer = told(process, seconds=10)
+    answer = fields(process, seconds=10)
     found = answer["findings"][0]
     assert (found["rule"], found["confidence"]) == ("input-blocked", "LIKELY")
     assert found["where"]["line"] == here(STARVED)

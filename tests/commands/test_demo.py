@@ -63,10 +63,10 @@ def test_each_demo_dies_of_what_it_says(laststep, name):
     rule, line, status = DEATHS[name]
     result = laststep("demo", name, env={"TF_CPP_MIN_LOG_LEVEL": "3"})
     assert result.returncode == status, result.stderr[-2000:]
-    told = json.loads(laststep("why", "--json").stdout)
-    assert [finding["rule"] for finding in told["findings"]][:1] == ([rule] if rule else [])
+    data = json.loads(laststep("why", "--json").stdout)
+    assert [finding["rule"] for finding in data["findings"]][:1] == ([rule] if rule else [])
     if rule:
-        where = told["findings"][0]["where"]
+        where = data["findings"][0]["where"]
         assert Path(where["file"]).samefile(DEMOS[name])
         assert line in DEMOS[name].read_text().splitlines()[where["line"] - 1]
         assert rule in result.stderr

@@ -84,7 +84,7 @@ def test_the_answer_to_a_log(laststep, logs, name):
     outcome, rule = ANSWERS[name]
     lines = result.stdout.splitlines()
     assert lines[0].split() == ["laststep", "·", name, outcome]
-    assert "nothing was recorded" in lines[1]
+    assert "not recorded by laststep" in lines[1]
     assert [line for line in lines if len(line) > 80] == []
     assert len(lines) <= 45
     assert "\nWhat happened\n" in result.stdout
@@ -114,56 +114,56 @@ def test_a_path_may_lead_anywhere(diagnose, logs):
 def test_json_keeps_its_promise(diagnose):
     result = diagnose("--json", "died.log")
     assert (result.returncode, result.stderr) == (0, "")
-    told = json.loads(result.stdout)
-    assert set(told) == {"log", "harmless", "run", "findings", "ruled_out", "unchecked"}
-    assert told["log"] == {
+    data = json.loads(result.stdout)
+    assert set(data) == {"log", "harmless", "run", "findings", "ruled_out", "unchecked"}
+    assert data["log"] == {
         "file": "died.log",
         "lines": 9,
         "bytes": len(LOGS["died.log"]),
         "runs": 1,
         "rubbish": 0,
     }
-    [harmless] = told["harmless"]
+    [harmless] = data["harmless"]
     assert set(harmless) == {"words", "meaning", "times"}
     assert harmless["times"] == 1
-    assert set(told["run"]) == {"id", "command", "outcome", "exit", "steps", "epochs", "seconds"}
-    assert told["run"]["id"] == "died.log"
-    assert told["run"]["outcome"] == "crashed"
-    assert told["run"]["exit"] == {"code": None, "signal": None}
-    assert told["run"]["epochs"]["asked"] == 9
-    finding = told["findings"][0]
+    assert set(data["run"]) == {"id", "command", "outcome", "exit", "steps", "epochs", "seconds"}
+    assert data["run"]["id"] == "died.log"
+    assert data["run"]["outcome"] == "crashed"
+    assert data["run"]["exit"] == {"code": None, "signal": None}
+    assert data["run"]["epochs"]["asked"] == 9
+    finding = data["findings"][0]
     assert set(finding) == {"rule", "symptom", "cause", "confidence", "follows_from", "where", "evidence", "remedies"}
     assert finding["rule"] == "unhandled-exception"
     assert finding["where"] == {"file": "/home/anna/train.py", "line": 12}
     for name in ("ruled_out", "unchecked"):
-        assert told[name]
-        assert all(set(item) == {"rule", "because"} for item in told[name])
+        assert data[name]
+        assert all(set(item) == {"rule", "because"} for item in data[name])
 
 
 def test_json_asks_every_rule_once(diagnose):
     from laststep.rules.rule import all_rules
 
-    told = json.loads(diagnose("--json", "time.log").stdout)
-    asked = [item["rule"] for name in ("findings", "ruled_out", "unchecked") for item in told[name]]
+    data = json.loads(diagnose("--json", "time.log").stdout)
+    asked = [item["rule"] for name in ("findings", "ruled_out", "unchecked") for item in data[name]]
     assert sorted(asked) == sorted(all_rules())
-    assert not any("failed" in item["because"] for item in told["unchecked"])
+    assert not any("failed" in item["because"] for item in data["unchecked"])
 
 
 def test_json_has_no_nan(diagnose):
     def refuse(word: str) -> None:
         raise AssertionError(word)
 
-    told = json.loads(diagnose("--json", "nan.log").stdout, parse_constant=refuse)
-    assert told["findings"][0]["rule"] == "nan-loss"
+    data = json.loads(diagnose("--json", "nan.log").stdout, parse_constant=refuse)
+    assert data["findings"][0]["rule"] == "nan-loss"
 
 
 def test_several_files_give_a_list(diagnose):
     result = diagnose("--json", *LOGS)
-    told = json.loads(result.stdout)
-    assert [each["log"]["file"] for each in told] == list(LOGS)
-    found = [(each["run"]["outcome"], each["findings"][0]["rule"] if each["findings"] else None) for each in told]
+    data = json.loads(result.stdout)
+    assert [each["log"]["file"] for each in data] == list(LOGS)
+    found = [(each["run"]["outcome"], each["findings"][0]["rule"] if each["findings"] else None) for each in data]
     assert found == list(ANSWERS.values())
-    assert told[list(LOGS).index("several.log")]["log"]["runs"] == 3
+    assert data[list(LOGS).index("several.log")]["log"]["runs"] == 3
 
 
 def test_several_files_give_a_page_each(diagnose):
@@ -270,9 +270,9 @@ def test_a_recorded_run_and_its_bare_log_have_the_same_answer(laststep, here):
     printed = laststep("run", "--quiet", "dies.py").stderr
     (here / "bare.log").write_text(printed)
     recorded = json.loads(laststep("why", "--json").stdout)["findings"][0]
-    [told] = json.loads(laststep("diagnose", "--json", "bare.log").stdout)["findings"]
+    [data] = json.loads(laststep("diagnose", "--json", "bare.log").stdout)["findings"]
     for name in ("rule", "symptom", "confidence", "where"):
-        assert told[name] == recorded[name], name
+        assert data[name] == recorded[name], name
 
 
 def test_the_page_about_a_log_sends_nobody_to_why(diagnose):

@@ -83,9 +83,9 @@ def test_an_epoch_belongs_to_the_last_fit_of_its_number():
 def test_without_time_the_rules_are_named_that_were_not_asked(tmp_path):
     (tmp_path / "supervisor.jsonl").write_text('{"t": 1.0, "kind": "run", "data": {"command": ["x"]}}\n')
     answer = read_diagnosis(tmp_path, seconds=-1)
-    assert answer.hurried
+    assert answer.timed_out
     assert {item.because for item in answer.unchecked} == {NO_TIME}
-    assert not read_diagnosis(tmp_path).hurried
+    assert not read_diagnosis(tmp_path).timed_out
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])

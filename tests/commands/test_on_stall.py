@@ -96,7 +96,7 @@ def test_warn_says_it_once_and_leaves_it_alone(laststep: Cli, program: str, runs
     assert result.returncode == 3
     assert result.stdout == "again None None\ndone\n"
     assert result.stderr.count("no progress for") == 1
-    assert "It is left alone. More: laststep why" in result.stderr
+    assert "The program was not stopped. More: laststep why" in result.stderr
     (folder,) = runs_in()
     assert kinds(folder) == [Stall, MovingAgain]
     assert Run.load(folder).steps[-1].number == 42
@@ -113,7 +113,7 @@ def test_stacks_shows_all_of_them(laststep: Cli, program: str) -> None:
     assert result.returncode == 0
     assert "thread MainThread:" in result.stderr
     assert f"train.py:{LINE} in <module>" in " ".join(result.stderr.split())
-    assert "It is left alone." in result.stderr
+    assert "The program was not stopped." in result.stderr
 
 
 def test_quiet_says_nothing_and_still_stops_it(laststep: Cli, program: str, runs_in: RunsIn) -> None:
@@ -126,7 +126,7 @@ def test_restart_until_it_gets_through(laststep: Cli, program: str, here: Path, 
     result = stuck(laststep, "--on-stall", "restart", "--stall-after", "2", STUCK_TIMES="1", LEAVE="5")
     assert result.returncode == 5
     assert (here / "starts").read_text() == "xx"
-    assert result.stdout == "again None None\nagain None None\ndone\n", "the program is told nothing of it"
+    assert result.stdout == "again None None\nagain None None\ndone\n", "the program gets nothing of it"
     assert "It is being stopped and restarted" in result.stderr
     first, second = (Run.load(folder) for folder in runs_in())
     assert (first.previous, second.previous) == (None, first.id)

@@ -92,14 +92,14 @@ def profiled(laststep, here: Path) -> Profiled:
         (here / "train.py").write_text(START + program)
         result = laststep("profile", *options, "--json", "--", "python", "train.py")
         lines = result.stdout.splitlines()
-        told = json.loads(lines[-1])
-        return told | {"stdout": lines[:-1], "stderr": result.stderr, "status": result.returncode}
+        answer = json.loads(lines[-1])
+        return answer | {"stdout": lines[:-1], "stderr": result.stderr, "status": result.returncode}
 
     return call
 
 
-def dearest_layer(told: dict[str, Any]) -> str:
-    return next(cost["layer"] for cost in told["time"]["layers"] if not cost["layer"].startswith("("))
+def dearest_layer(answer: dict[str, Any]) -> str:
+    return next(cost["layer"] for cost in answer["time"]["layers"] if not cost["layer"].startswith("("))
 
 
 def test_no_command(laststep, one_line, here):
@@ -145,11 +145,11 @@ def test_a_reader_of_the_json_that_is_gone_changes_no_status(laststep, here, env
 
 @pytest.mark.slow
 def test_a_slow_generator_is_waiting_for_input(profiled, laststep, runs_in):
-    told = profiled(SLOW_INPUT)
-    assert told["shares"]["input"] > 0.5
-    assert sum(told["shares"].values()) == pytest.approx(1.0, abs=1e-5)
-    assert (told["steps"]["first"], told["steps"]["last"]) == (11, 30)
-    assert told["time"]["ops"][0] == told["time"]["ops"][0] | {"layer": "(input)", "op": "PyFunc"}
+    answer = profiled(SLOW_INPUT)
+    assert answer["shares"]["input"] > 0.5
+    assert sum(answer["shares"].values()) == pytest.approx(1.0, abs=1e-5)
+    assert (answer["steps"]["first"], answer["steps"]["last"]) == (11, 30)
+    assert answer["time"]["ops"][0] == answer["time"]["ops"][0] | {"layer": "(input)", "op": "PyFunc"}
     page = laststep("profile", "--show", runs_in()[0].name).stdout
     assert "profile of 20 steps" in page
     assert re.search(r"waiting for input +\d\d %  █+", page)
@@ -159,77 +159,77 @@ def test_a_slow_generator_is_waiting_for_input(profiled, laststep, runs_in):
 
 @pytest.mark.slow
 def test_a_heavy_layer_is_named_by_time_and_by_memory(profiled, here):
-    told = profiled(HEAVY, "--after", "5", "--steps", "10")
-    assert (told["steps"]["first"], told["steps"]["last"]) == (6, 15)
-    assert told["shares"]["compute"] > 0.25
-    assert dearest_layer(told) == "my_big_one"
-    layers = [cost["layer"] for cost in told["time"]["layers"]]
+    answer = profiled(HEAVY, "--after", "5", "--steps", "10")
+    assert (answer["steps"]["first"], answer["steps"]["last"]) == (6, 15)
+    assert answer["shares"]["compute"] > 0.25
+    assert dearest_layer(answer) == "my_big_one"
+    layers = [cost["layer"] for cost in answer["time"]["layers"]]
     assert {"wide_one", "dense", "dense_1", "(optimizer)"} <= set(layers)
-    dearest = next(cost for cost in told["time"]["ops"] if cost["layer"] == "my_big_one")
+    dearest = next(cost for cost in answer["time"]["ops"] if cost["layer"] == "my_big_one")
     assert "MatMul" in dearest["op"]
-    assert any(cost["backward"] for cost in told["time"]["ops"] if cost["layer"] == "my_big_one")
-    if told["memory"]["allocator"]:  # not on every processor
-        assert next(c for c in told["memory"]["ops"] if c["layer"] == "my_big_one")["amount"] >= 1024 * 1024 * 4
+    assert any(cost["backward"] for cost in answer["time"]["ops"] if cost["layer"] == "my_big_one")
+    if answer["memory"]["allocator"]:  # not on every processor
+        assert next(c for c in answer["memory"]["ops"] if c["layer"] == "my_big_one")["amount"] >= 1024 * 1024 * 4
     bare = subprocess.run([sys.executable, "train.py"], cwd=here, capture_output=True, text=True, check=True)
-    assert told["stdout"] == bare.stdout.splitlines(), "the weights are the same to the bit"
+    assert answer["stdout"] == bare.stdout.splitlines(), "the weights are the same to the bit"
 
 
 @pytest.mark.slow
 def test_a_slow_callback_is_host_work(profiled):
-    told = profiled(SLOW_CALLBACK)
-    assert told["shares"]["host"] > 0.5
+    answer = profiled(SLOW_CALLBACK)
+    assert answer["shares"]["host"] > 0.5
 
 
 @pytest.mark.slow
 def test_a_loop_of_the_user_s_own(profiled):
-    told = profiled(HAND_LOOP)
-    assert told["steps"]["last"] - told["steps"]["first"] == 19
-    assert dearest_layer(told) == "my_big_one"
-    assert told["shares"]["compute"] > 0.2
+    answer = profiled(HAND_LOOP)
+    assert answer["steps"]["last"] - answer["steps"]["first"] == 19
+    assert dearest_layer(answer) == "my_big_one"
+    assert answer["shares"]["compute"] > 0.2
 
 
 @pytest.mark.slow
 def test_a_run_that_ends_in_the_middle_says_with_how_many_steps(profiled):
-    told = profiled(SHORT)
-    assert told["stdout"] == ["all 15 steps"]
-    assert told["steps"]["last"] == 15
-    assert any("5 of 20 steps: the program ended" in note for note in told["notes"])
+    answer = profiled(SHORT)
+    assert answer["stdout"] == ["all 15 steps"]
+    assert answer["steps"]["last"] == 15
+    assert any("5 of 20 steps: the program ended" in note for note in answer["notes"])
 
 
 @pytest.mark.slow
 def test_a_run_that_ends_before_it_says_so(profiled):
-    told = profiled(VERY_SHORT)
-    assert told["status"] == 3
-    assert "ended at step 5" in told["missing"]
+    answer = profiled(VERY_SHORT)
+    assert answer["status"] == 3
+    assert "ended at step 5" in answer["missing"]
 
 
 @pytest.mark.slow
 def test_a_profile_of_the_program_s_own_comes_first(profiled):
-    told = profiled(OWN_PROFILE.format(first=20))
-    assert told["status"] == 0
-    assert told["stdout"] == ["1"]
-    assert any("the program began a profile itself" in note for note in told["notes"])
+    answer = profiled(OWN_PROFILE.format(first=20))
+    assert answer["status"] == 0
+    assert answer["stdout"] == ["1"]
+    assert any("the program began a profile itself" in note for note in answer["notes"])
 
 
 @pytest.mark.slow
 def test_a_profiler_that_is_taken_is_no_crash(profiled):
-    told = profiled(OWN_PROFILE.format(first=5))
-    assert told["status"] == 0
-    assert told["stdout"] == ["1"]
-    assert "could not start" in told["missing"]
+    answer = profiled(OWN_PROFILE.format(first=5))
+    assert answer["status"] == 0
+    assert answer["stdout"] == ["1"]
+    assert "could not start" in answer["missing"]
 
 
 @pytest.mark.slow
 def test_what_xla_compiled_still_has_its_layers(profiled):
-    told = profiled(COMPILED)
-    assert any("XLA" in note for note in told["notes"])
-    assert {"my_big_one", "wide_one"} <= {cost["layer"] for cost in told["time"]["layers"]}
+    answer = profiled(COMPILED)
+    assert any("XLA" in note for note in answer["notes"])
+    assert {"my_big_one", "wide_one"} <= {cost["layer"] for cost in answer["time"]["layers"]}
 
 
 @pytest.mark.slow
 def test_steps_that_run_several_at_once(profiled):
-    told = profiled(SEVERAL_AT_ONCE)
-    assert (told["steps"]["first"], told["steps"]["last"]) == (13, 32)
+    answer = profiled(SEVERAL_AT_ONCE)
+    assert (answer["steps"]["first"], answer["steps"]["last"]) == (13, 32)
 
 
 PARSE = """

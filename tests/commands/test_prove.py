@@ -85,12 +85,12 @@ def files(folder: Path) -> dict[str, int]:
 
 @pytest.mark.slow
 def test_a_remedy_that_helps_proves_the_finding_and_why_says_so(proved: Proved, laststep: Any) -> None:
-    told = proved(TOO_LOW)
-    assert (told["status"], told["rule"], told["verdict"]) == (0, "learning-rate-too-low", "PROVEN")
-    before, after = told["rounds"][0]
+    answer = proved(TOO_LOW)
+    assert (answer["status"], answer["rule"], answer["verdict"]) == (0, "learning-rate-too-low", "PROVEN")
+    before, after = answer["rounds"][0]
     assert after["skill"][-1][1] > before["skill"][-1][1] + 0.1
     assert after["losses"][-1] < before["losses"][-1]
-    [first, *_] = told["why"]["findings"]
+    [first, *_] = answer["why"]["findings"]
     assert (first["rule"], first["confidence"]) == ("learning-rate-too-low", "PROVEN")
     page = laststep("why").stdout
     assert "PROVEN" in page
@@ -100,10 +100,10 @@ def test_a_remedy_that_helps_proves_the_finding_and_why_says_so(proved: Proved, 
 @pytest.mark.slow
 def test_a_remedy_that_does_not_help_withdraws_it(proved: Proved) -> None:
     """The program has become another one since: there the rate was not to blame. (A wrong finding is hard to make.)"""
-    told = proved(TOO_LOW, TOO_LOW.replace("model = keras", "y = rng.permutation(y)\nx = x * 0\nmodel = keras"))
-    assert (told["verdict"], told["status"]) == ("WITHDRAWN", 0)
-    assert "learning-rate-too-low" not in [finding["rule"] for finding in told["why"]["findings"]]
-    assert "learning-rate-too-low" in [item["rule"] for item in told["why"]["ruled_out"]]
+    answer = proved(TOO_LOW, TOO_LOW.replace("model = keras", "y = rng.permutation(y)\nx = x * 0\nmodel = keras"))
+    assert (answer["verdict"], answer["status"]) == ("WITHDRAWN", 0)
+    assert "learning-rate-too-low" not in [finding["rule"] for finding in answer["why"]["findings"]]
+    assert "learning-rate-too-low" in [item["rule"] for item in answer["why"]["ruled_out"]]
 
 
 @pytest.mark.slow
@@ -119,22 +119,22 @@ def test_a_loss_that_falls_to_that_of_a_constant_prediction_proves_nothing(prove
 
 @pytest.mark.slow
 def test_labels_without_signal_are_told_from_a_model_that_can_not_learn(proved: Proved) -> None:
-    told = proved(NO_SIGNAL)
-    assert (told["rule"], told["verdict"]) == ("no-signal", "PROVEN")
-    assert told["says"] == "Targets computed from the inputs instead of the given ones"
+    answer = proved(NO_SIGNAL)
+    assert (answer["rule"], answer["verdict"]) == ("no-signal", "PROVEN")
+    assert answer["says"] == "Targets computed from the inputs instead of the given ones"
 
 
 @pytest.mark.slow
 def test_a_model_of_the_programs_own_class_with_a_softmax_of_its_own(proved: Proved) -> None:
-    told = proved(TWICE)
-    assert (told["rule"], told["verdict"]) == ("output-loss-mismatch", "PROVEN")
+    answer = proved(TWICE)
+    assert (answer["rule"], answer["verdict"]) == ("output-loss-mismatch", "PROVEN")
 
 
 @pytest.mark.slow
 def test_a_loop_of_its_own_is_not_entered(proved: Proved) -> None:
-    told = proved(LOOP)
-    assert (told["verdict"], told["status"]) == ("OPEN", 1)
-    assert "loop of its own" in told["because"]
+    answer = proved(LOOP)
+    assert (answer["verdict"], answer["status"]) == ("OPEN", 1)
+    assert "loop of its own" in answer["because"]
 
 
 def test_without_a_finding_there_is_nothing_to_prove(laststep: Any, one_line: Any) -> None:

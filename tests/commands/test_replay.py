@@ -73,12 +73,12 @@ def line_of(code: str) -> int:
 @pytest.mark.parametrize("jit", [False, True])
 def test_a_layer_that_divides_by_zero(replayed: Replayed, jit: bool) -> None:
     code = LAYER.replace("JIT", str(jit))
-    told = replayed(code)
-    origin = told["replayed"]["origin"]
-    assert (told["status"], origin["operation"], origin["layer"]) == (0, "RealDiv", "my_ratio")
+    answer = replayed(code)
+    origin = answer["replayed"]["origin"]
+    assert (answer["status"], origin["operation"], origin["layer"]) == (0, "RealDiv", "my_ratio")
     assert (origin["where"]["line"], origin["samples"]) == (line_of(code), [6])
-    assert "RealDiv in my_ratio produced 8 NaN" in told["page"]
-    assert "sample 6 of the 32 in the batch" in told["page"]
+    assert "RealDiv in my_ratio produced 8 NaN" in answer["page"]
+    assert "sample 6 of the 32 in the batch" in answer["page"]
 
 
 @pytest.mark.slow
@@ -89,10 +89,10 @@ def test_the_gradient_of_a_root_at_zero_in_a_loop_of_its_own(replayed: Replayed)
 
 @pytest.mark.slow
 def test_what_came_in_the_data_is_said_before_the_model(replayed: Replayed) -> None:
-    told = replayed(DATA)
-    assert told["replayed"]["inputs"]["x"]["samples"] == [6]
-    assert told["replayed"]["origin"] is None
-    assert "x contains 1 NaN" in told["page"]
+    answer = replayed(DATA)
+    assert answer["replayed"]["inputs"]["x"]["samples"] == [6]
+    assert answer["replayed"]["origin"] is None
+    assert "x contains 1 NaN" in answer["page"]
 
 
 def test_a_run_without_a_bad_step_has_nothing_to_replay(laststep: Any, one_line: Any) -> None:

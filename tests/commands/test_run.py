@@ -131,7 +131,7 @@ def test_quiet_says_nothing_and_records_all(laststep):
 
 @pytest.mark.parametrize("flag", ["-I", "-E", "-S"])
 def test_a_python_that_cannot_be_looked_into_is_said_to_be_so(laststep, flag):
-    """It runs all the same, and what is seen from outside is told."""
+    """It runs all the same, and what is seen from outside is shown."""
     result = laststep("run", "--", "python", flag, "prog.py", "6")
     assert result.returncode == 6
     assert result.stdout == "hello 6\n"
@@ -147,7 +147,7 @@ def test_a_program_that_is_no_python(laststep):
 
 
 def test_what_was_not_seen_is_not_denied(laststep):
-    """The shell kills itself, and nobody looked inside: the page must not say that it did not."""
+    """The shell kills itself, and was not recorded from inside: the page must not say that it did not."""
     result = laststep("run", "sh", "-c", "kill -9 $$")
     assert result.returncode == -signal.SIGKILL
     assert "did not send it" not in " ".join(result.stderr.split())
@@ -215,7 +215,7 @@ def test_a_working_directory_that_is_gone(laststep, environ, here, tmp_path):
 
 
 def _stopped_by_permissions(command: list[str]) -> list[str] | None:
-    """The command as somebody whom a read-only folder stops: root is, once it has given up the right to overrule."""
+    """The command as a user whom a read-only folder stops: root without the capability to override that."""
     if os.geteuid() != 0:
         return command
     meek = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", *command]

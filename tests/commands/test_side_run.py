@@ -21,5 +21,5 @@ def test_a_path_may_hold_any_character(tmp_path: Path, code: str) -> None:
     folder = tmp_path / "a;b=c"
     folder.mkdir()
     command = [sys.executable, "-c", code]
-    told = subprocess.check_output(command, env=recorded_environment(folder, ASKED), cwd=tmp_path, text=True)
-    assert json.loads(told) == ASKED
+    data = subprocess.check_output(command, env=recorded_environment(folder, ASKED), cwd=tmp_path, text=True)
+    assert json.loads(data) == ASKED

@@ -90,12 +90,12 @@ def probed(here: Path, environ: dict[str, str], program: str) -> tuple[subproces
 
 @pytest.mark.slow
 def test_a_map_that_waits_gains_in_parallel_and_nothing_after_fit_is_done(here, environ):
-    result, told = probed(here, environ, WAITS)
+    result, answer = probed(here, environ, WAITS)
     assert result.returncode == 0, result.stderr
     assert (here / "before.txt").read_text() == "x", "what it writes goes elsewhere in the side run"
     assert (here / "after.txt").read_text() == "x"
     assert "everything before its first fit runs again, nothing after it" in result.stderr
-    changes = {change["change"]: change for change in told["changes"]}
+    changes = {change["change"]: change for change in answer["changes"]}
     parallel = changes["run the map in parallel"]
     assert parallel["verdict"] == "gain"
     assert parallel["gain"][0] > 1
@@ -103,31 +103,31 @@ def test_a_map_that_waits_gains_in_parallel_and_nothing_after_fit_is_done(here, 
     line = WAITS.splitlines().index("ds = ds.map(load)") + 1
     assert (Path(parallel["where"]["file"]).name, parallel["where"]["line"]) == ("train.py", line)
     # All that waiting is in the pipeline: without it, and with its result in memory, steps are much shorter.
-    assert told["bound"]["gain"][0] > 2
+    assert answer["bound"]["gain"][0] > 2
     assert changes["keep the result in memory"]["gain"][0] > 2
-    assert told["ms_per_step"] > 8 * 4
-    assert told["fit"]["line"] == WAITS.splitlines().index("model.fit(ds, epochs=2, verbose=0)") + 1
-    reasons = {left["because"] for left in told["not_tried"]}
+    assert answer["ms_per_step"] > 8 * 4
+    assert answer["fit"]["line"] == WAITS.splitlines().index("model.fit(ds, epochs=2, verbose=0)") + 1
+    reasons = {left["because"] for left in answer["not_tried"]}
     assert any("TensorFlow adds a prefetch" in reason for reason in reasons)
     assert any("TensorFlow does it by itself" in reason for reason in reasons)
 
 
 @pytest.mark.slow
 def test_a_loop_of_ones_own_is_refused_in_words_and_ended(here, environ):
-    result, told = probed(here, environ, BY_HAND)
+    result, answer = probed(here, environ, BY_HAND)
     assert result.returncode == 1
-    assert "loop of its own" in told["failed"]
-    assert told["changes"] == []
+    assert "loop of its own" in answer["failed"]
+    assert answer["changes"] == []
     assert (here / "after.txt").read_text() == "x"
 
 
 @pytest.mark.slow
 def test_of_a_generator_only_the_bound_is_known(here, environ):
-    result, told = probed(here, environ, GENERATOR)
+    result, answer = probed(here, environ, GENERATOR)
     assert result.returncode == 0, result.stderr
-    assert told["changes"] == []
-    assert told["bound"]["gain"][0] > 2
-    assert told["ms_per_step"] > 20
+    assert answer["changes"] == []
+    assert answer["bound"]["gain"][0] > 2
+    assert answer["ms_per_step"] > 20
 
 
 def test_a_program_without_fit(laststep):

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from laststep.commands.watch import speaks_utf8
+from laststep.commands.watch import supports_utf8
 
 pytestmark = pytest.mark.slow  # many processes
 
@@ -334,10 +334,10 @@ def test_a_damaged_folder(laststep, one_line, here, content):
 def test_a_record_that_makes_no_sense(laststep, here):
     laststep("run", sys.executable, "prog.py")
     folder = next((here / ".laststep").glob("2*"))
-    told = {"id": {}, "epochs": "x", "steps": [], "initial_epoch": 1e308}
+    answer = {"id": {}, "epochs": "x", "steps": [], "initial_epoch": 1e308}
     for number, kind in enumerate(("fit", "epoch", "forecast", "limits", "stall", "fit-end", "validation")):
         with open(folder / "supervisor.jsonl", "ab") as journal:
-            journal.write(json.dumps({"t": 1e9 + number, "n": 1, "kind": kind, "data": told}).encode() + b"\n")
+            journal.write(json.dumps({"t": 1e9 + number, "n": 1, "kind": kind, "data": answer}).encode() + b"\n")
     result = laststep("watch")
     assert "Traceback" not in result.stderr
     assert result.returncode in (0, 2)
@@ -356,8 +356,8 @@ def test_a_record_that_makes_no_sense(laststep, here):
         ({}, "utf-8", False),
     ],
 )
-def test_who_speaks_utf8(environ, encoding, speaks):
-    assert speaks_utf8(environ, encoding) is speaks
+def test_who_supports_utf8(environ, encoding, speaks):
+    assert supports_utf8(environ, encoding) is speaks
 
 
 def test_a_real_fit_that_waits_for_its_data(going_on, screens, laststep):

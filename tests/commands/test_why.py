@@ -104,13 +104,13 @@ def test_json_keeps_its_promise(laststep, here):
     result = laststep("why", "--json")
     assert result.returncode == 0
     assert result.stderr == ""
-    told = json.loads(result.stdout)
-    assert set(told) == {"run", "findings", "ruled_out", "unchecked"}
-    assert set(told["run"]) == {"id", "command", "outcome", "exit", "steps", "epochs", "seconds"}
-    assert told["run"]["outcome"] == "crashed"
-    assert told["run"]["exit"] == {"code": 1, "signal": None}
-    assert set(told["run"]["epochs"]) == {"reached", "asked"}
-    finding = told["findings"][0]
+    answer = json.loads(result.stdout)
+    assert set(answer) == {"run", "findings", "ruled_out", "unchecked"}
+    assert set(answer["run"]) == {"id", "command", "outcome", "exit", "steps", "epochs", "seconds"}
+    assert answer["run"]["outcome"] == "crashed"
+    assert answer["run"]["exit"] == {"code": 1, "signal": None}
+    assert set(answer["run"]["epochs"]) == {"reached", "asked"}
+    finding = answer["findings"][0]
     assert set(finding) == {"rule", "symptom", "cause", "confidence", "follows_from", "where", "evidence", "remedies"}
     assert finding["rule"] == "unhandled-exception"
     assert finding["where"] == {"file": str(here / "dies.py"), "line": 2}
@@ -118,14 +118,14 @@ def test_json_keeps_its_promise(laststep, here):
     assert all(set(item) == {"says"} for item in finding["evidence"])
     assert all(set(item) == {"does", "change", "where", "safe"} for item in finding["remedies"])
     for name in ("ruled_out", "unchecked"):
-        assert all(set(item) == {"rule", "because"} for item in told[name])
+        assert all(set(item) == {"rule", "because"} for item in answer[name])
 
 
 def test_json_of_a_healthy_run_has_no_findings(laststep):
     laststep("run", "--quiet", "prog.py")
-    told = json.loads(laststep("why", "--json").stdout)
-    assert told["findings"] == []
-    assert told["run"]["outcome"] == "finished"
+    answer = json.loads(laststep("why", "--json").stdout)
+    assert answer["findings"] == []
+    assert answer["run"]["outcome"] == "finished"
 
 
 def test_verbose_shows_the_stack(laststep, here):

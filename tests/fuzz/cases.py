@@ -24,7 +24,7 @@ from laststep.record.folder import NoSuchRun
 from laststep.record.follow import Follower
 from laststep.record.run import DamagedRun
 from laststep.reports.printing import UNSAFE
-from laststep.rules.diagnose import NONSENSE, read_diagnosis
+from laststep.rules.diagnose import INCONSISTENT, read_diagnosis
 from tests.fuzz.mutate import CANARY, EVIL, mutated_bytes, spoil
 from tests.recordings import read_archive
 from tests.supervisor import programs
@@ -119,7 +119,7 @@ def in_process(rng: random.Random, home: Path) -> list[str]:
         try:  # as the commands do
             shown = [terminal.page(diagnosis, verbose=verbose) for verbose in (False, True)]
             shown += [pages.page(diagnosis), line(view_of(diagnosis, Live(), time.time()), Sheet())]
-        except NONSENSE:
+        except INCONSISTENT:
             return [*names, "nonsense"]
     except REFUSALS:
         return [*names, "refused"]

@@ -107,21 +107,21 @@ def test_several_fits_of_one_program() -> None:
 
 
 def test_a_bar_of_evaluate_is_no_epoch() -> None:
-    told = story(epochs(1) + bar2(10, 10, "loss: 0.9000", "0s 2ms/step") + "\n")
-    assert [event.KIND for event in told.events] == ["fit", "epoch", "fit-end", "progress"]
+    fields = story(epochs(1) + bar2(10, 10, "loss: 0.9000", "0s 2ms/step") + "\n")
+    assert [event.KIND for event in fields.events] == ["fit", "epoch", "fit-end", "progress"]
 
 
 def test_a_bar_of_validation_in_the_middle_of_an_epoch_is_not_the_epochs_own() -> None:
     validation = bar2(10, 10, "loss: 9.0000", "0s 2ms/step")
-    told = story(f"Epoch 1/1\n{bar2(99, 100)}\r{validation}\r{bar2(100, 100, 'loss: 0.5000', '9s 90ms/step')}\n")
-    [epoch] = [event for event in told.events if isinstance(event, Epoch)]
+    fields = story(f"Epoch 1/1\n{bar2(99, 100)}\r{validation}\r{bar2(100, 100, 'loss: 0.5000', '9s 90ms/step')}\n")
+    [epoch] = [event for event in fields.events if isinstance(event, Epoch)]
     assert (epoch.batches, epoch.of, epoch.metrics) == (100, 100, {"loss": 0.5})
 
 
 def test_an_unknown_number_of_batches_is_known_from_the_second_epoch_on() -> None:
     first = "\r".join(bar3(done, "Unknown") for done in (1, 60, 120))
-    told = story(f"Epoch 1/2\n{first}\nEpoch 2/2\n{bar3(120, 120)}\n")
-    assert [(e.batches, e.of) for e in told.events if isinstance(e, Epoch)] == [(120, None), (120, 120)]
+    fields = story(f"Epoch 1/2\n{first}\nEpoch 2/2\n{bar3(120, 120)}\n")
+    assert [(e.batches, e.of) for e in fields.events if isinstance(e, Epoch)] == [(120, None), (120, 120)]
 
 
 @pytest.mark.parametrize(
@@ -176,8 +176,8 @@ def test_a_counter_of_the_programs_own(line: str, done: int) -> None:
 
 
 def test_a_counter_moves_when_it_grows() -> None:
-    told = story("step 1: loss 0.3\nstep 2: loss 0.2\nstep 2: loss 0.2\nstep 1: loss 0.9\n")
-    assert [isinstance(event, Progress) and event.moved for event in told.events] == [False, True, False, False]
+    fields = story("step 1: loss 0.3\nstep 2: loss 0.2\nstep 2: loss 0.2\nstep 1: loss 0.9\n")
+    assert [isinstance(event, Progress) and event.moved for event in fields.events] == [False, True, False, False]
 
 
 NANS = {

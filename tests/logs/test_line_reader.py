@@ -56,8 +56,8 @@ def test_what_a_person_sees(log: str, seen: list[str]) -> None:
 
 
 def test_a_line_has_the_number_that_an_editor_shows() -> None:
-    told = story("one\n\nthree\ra\rb\n\r\nfive\nsix")
-    assert [(line.number, line.text) for line in told.lines] == [
+    fields = story("one\n\nthree\ra\rb\n\r\nfive\nsix")
+    assert [(line.number, line.text) for line in fields.lines] == [
         (1, "one"),
         (3, "three"),
         (3, "a"),
@@ -65,7 +65,7 @@ def test_a_line_has_the_number_that_an_editor_shows() -> None:
         (5, "five"),
         (6, "six"),
     ]
-    assert told.reading.lines == 6
+    assert fields.reading.lines == 6
 
 
 UMLAUT = (OPEN_EPOCH + TRACEBACK.replace("speed", "größe")).replace("\n", "\r\n")
@@ -143,15 +143,15 @@ def test_what_is_no_text_is_refused(data: bytes) -> None:
 
 
 def test_some_rubbish_in_a_log_is_left_out_and_counted() -> None:
-    rubbish = bytes(range(1, 8)) * 10 + b"\n"
-    diagnosis = answer(OPEN_EPOCH.encode() * 200 + rubbish * 3 + TRACEBACK.encode())
-    assert diagnosis.run.first(Log).rubbish == 3
+    binary = bytes(range(1, 8)) * 10 + b"\n"
+    diagnosis = answer(OPEN_EPOCH.encode() * 200 + binary * 3 + TRACEBACK.encode())
+    assert diagnosis.run.first(Log).binary_lines == 3
     assert diagnosis.findings[0].rule == "unhandled-exception"
     assert "3 lines are not text" in terminal.page(diagnosis)
 
 
 def test_a_control_character_does_not_make_a_line_rubbish() -> None:
-    assert story("x" * 100 + "\x01 the end\n" + "fine\n" * 10).reading.rubbish == 0
+    assert story("x" * 100 + "\x01 the end\n" + "fine\n" * 10).reading.binary_lines == 0
 
 
 PREFIXES = {
@@ -201,9 +201,9 @@ NOT_PARTED = {
 
 @pytest.mark.parametrize("second", GLUED.values(), ids=GLUED)
 def test_a_line_that_is_glued_to_a_bar_is_a_line_of_its_own(second: str) -> None:
-    told = story(f"Epoch 1/9\n{BAR}{second}")
-    assert [(line.number, line.text) for line in told.lines] == [(1, "Epoch 1/9"), (2, BAR), (2, second)]
-    [epoch] = [event for event in told.events if isinstance(event, Epoch)]
+    fields = story(f"Epoch 1/9\n{BAR}{second}")
+    assert [(line.number, line.text) for line in fields.lines] == [(1, "Epoch 1/9"), (2, BAR), (2, second)]
+    [epoch] = [event for event in fields.events if isinstance(event, Epoch)]
     assert epoch.metrics == {"loss": 0.09}
 
 
@@ -244,26 +244,26 @@ def test_where_the_chunks_end_makes_no_difference(chunk: int, monkeypatch: pytes
 
 
 def test_a_very_long_line_is_cut_and_the_next_one_is_not() -> None:
-    told = story("x" * (MAX_LINE_CHARS + 5000) + "\n" + TRACEBACK)
-    assert len(told.lines[0].text) == MAX_LINE_CHARS
-    assert told.lines[1].text == "Traceback (most recent call last):"
-    assert [event.KIND for event in told.events] == ["exception"]
+    fields = story("x" * (MAX_LINE_CHARS + 5000) + "\n" + TRACEBACK)
+    assert len(fields.lines[0].text) == MAX_LINE_CHARS
+    assert fields.lines[1].text == "Traceback (most recent call last):"
+    assert [event.KIND for event in fields.events] == ["exception"]
 
 
 @pytest.mark.parametrize(
     "length", [MAX_LINE_CHARS - 1, MAX_LINE_CHARS, MAX_LINE_CHARS + 1, 3 * MAX_LINE_CHARS, 3_000_000]
 )
 def test_a_long_line_without_an_end(length: int) -> None:
-    told = story(OPEN_EPOCH + "y" * length)
-    assert [line.number for line in told.lines] == [1, 2, 3]
-    assert set(told.lines[2].text) == {"y"}
+    fields = story(OPEN_EPOCH + "y" * length)
+    assert [line.number for line in fields.lines] == [1, 2, 3]
+    assert set(fields.lines[2].text) == {"y"}
 
 
 def test_a_bar_without_an_end_is_followed_to_its_last_picture() -> None:
     pictures = "".join(bar2(done % 100, 100, f"loss: 0.{done:05}") + "\r" for done in range(1, 70_000))
     assert len(pictures) > 4 * line_reader.CHUNK_BYTES
-    told = story(f"Epoch 1/9\n{pictures}{bar2(77, 100)}")
-    [epoch] = [event for event in told.events if isinstance(event, Epoch)]
+    fields = story(f"Epoch 1/9\n{pictures}{bar2(77, 100)}")
+    [epoch] = [event for event in fields.events if isinstance(event, Epoch)]
     assert (epoch.batches, epoch.is_open, epoch.at_line) == (77, True, 2)
 
 
@@ -286,8 +286,8 @@ LONG_WORDS = {"words": "xyz ", "a path": "../", "base64": "aZ09", "numbers": "0.
 @pytest.mark.parametrize("piece", LONG_WORDS.values(), ids=LONG_WORDS)
 def test_a_long_line_is_read_in_no_time(piece: str, at_most: Callable[[float], None]) -> None:
     at_most(2)
-    told = story(piece * (MAX_LINE_CHARS // len(piece)) + "\n" + TRACEBACK)
-    assert [event.KIND for event in told.events] == ["exception"]
+    fields = story(piece * (MAX_LINE_CHARS // len(piece)) + "\n" + TRACEBACK)
+    assert [event.KIND for event in fields.events] == ["exception"]
 
 
 @pytest.mark.parametrize("piece", ["xyz ", "../"], ids=["words", "a path"])
@@ -299,23 +299,23 @@ def test_a_long_line_is_judged_in_no_time(piece: str, at_most: Callable[[float],
 
 
 def test_what_repeats_itself_is_left_out_and_the_last_of_it_is_there() -> None:
-    told = story("".join(f"pass {n} of 5000\n" for n in range(1, 5001)) + "the end\n")
-    seen = [line.text for line in told.lines]
+    fields = story("".join(f"pass {n} of 5000\n" for n in range(1, 5001)) + "the end\n")
+    seen = [line.text for line in fields.lines]
     assert seen[:MAX_ALIKE_LINES] == [f"pass {n} of 5000" for n in range(1, MAX_ALIKE_LINES + 1)]
     assert seen[MAX_ALIKE_LINES:] == ["pass 5000 of 5000", "the end"]
-    assert told.reading.lines == 5001
+    assert fields.reading.lines == 5001
 
 
 def test_the_end_of_a_log_is_there_although_it_repeats_itself() -> None:
-    told = story("".join(f"pass {n} of 5000\n" for n in range(1, 5001)))
-    assert [line.number for line in told.lines][-LAST_LINES:] == list(range(5001 - LAST_LINES, 5001))
+    fields = story("".join(f"pass {n} of 5000\n" for n in range(1, 5001)))
+    assert [line.number for line in fields.lines][-LAST_LINES:] == list(range(5001 - LAST_LINES, 5001))
 
 
 def test_one_different_line_among_many_alike_is_there() -> None:
     log = ["step 7: loss 0.123\n"] * 100_000
     log[70_000] = "step 7: loss nan\n"
-    told = story("".join(log))
-    assert [line.number for line in told.lines if "nan" in line.text] == [70_001]
+    fields = story("".join(log))
+    assert [line.number for line in fields.lines if "nan" in line.text] == [70_001]
 
 
 LETTERS = "abcdfghijklmnop"
@@ -334,13 +334,13 @@ def few_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("few_are_remembered")
 @pytest.mark.parametrize("after", ["", "one more line\n", PROSE], ids=["at the end", "near the end", "in the middle"])
 def test_an_error_among_more_different_lines_than_are_remembered_is_there(after: str) -> None:
-    told = story(PROSE + TRACEBACK + after)
-    assert (told.reading.lines, told.reading.bytes) == (
+    fields = story(PROSE + TRACEBACK + after)
+    assert (fields.reading.lines, fields.reading.bytes) == (
         (PROSE + TRACEBACK + after).count("\n"),
         len(PROSE + TRACEBACK + after),
     )
-    raised = [event for event in told.events if isinstance(event, Raised)]
-    assert raised == list(told.events)
+    raised = [event for event in fields.events if isinstance(event, Raised)]
+    assert raised == list(fields.events)
     assert {event.type for event in raised} == {"KeyError"}
     assert raised[0].where is not None
     assert raised[0].where.line == 12

@@ -147,10 +147,10 @@ CONTROL = re.compile(r"[^\n\x20-\x7e\u00a0-\U0010ffff]")
 def sound(data: bytes) -> Diagnosis | None:
     """The answer to any bytes: no error, no rule that fails, a page and JSON; None where it is refused."""
     try:
-        told = parse_log(io.BytesIO(data))
+        fields = parse_log(io.BytesIO(data))
     except NotALog:
         return None
-    diagnosis = diagnose(run_from_log(told, "some.log"))
+    diagnosis = diagnose(run_from_log(fields, "some.log"))
     assert [item for item in diagnosis.unchecked if "failed" in item.because] == []
     assert {item.rule for item in (*diagnosis.findings, *diagnosis.ruled_out, *diagnosis.unchecked)} == set(all_rules())
     assert diagnosis.outcome in ("finished", "stopped", "crashed", "unknown")
@@ -323,7 +323,7 @@ def test_the_page_fits_on_a_screen(name: str) -> None:
     assert [line for line in lines if len(line) > 80] == []
     assert len(lines) <= 45
     assert lines[0].startswith("laststep · train.log ")
-    assert lines[1].endswith("nothing was recorded") or "runs" in page
+    assert lines[1].endswith("not recorded by laststep") or "runs" in page
     assert "\nWhat happened\n" in page
     assert len([line for line in lines if line.split("  ")[0] in ("Why", "What ended it")]) == 1
 

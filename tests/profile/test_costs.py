@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laststep.profile.costs import Profile, common, length, make_profile, union
-from laststep.profile.trace import Allocation, Op, Trace
+from laststep.profile.trace import Allocation, Op, ProfileTrace
 from laststep.record.event import Event
 from laststep.reports import profile as pages
 from tests.written import written
@@ -24,7 +24,7 @@ def done(*steps: tuple[int, float, float], **more: object) -> Event:
     return written(0.0, "profile", {"state": "done", "after": 10, "wanted": 2, "steps": rows, "layers": layers} | more)
 
 
-def profile(trace: Trace, event: Event) -> Profile:
+def profile(trace: ProfileTrace, event: Event) -> Profile:
     made = make_profile(trace, event)
     assert made is not None
     return made
@@ -38,7 +38,7 @@ def test_spans_are_counted_once(one, other):
 
 
 def test_each_moment_has_one_share():
-    trace = Trace(ORIGIN)
+    trace = ProfileTrace(ORIGIN)
     trace.runs = [(0, 60 * MS), (100 * MS, 160 * MS)]
     trace.waits = [(0, 30 * MS), (100 * MS, 130 * MS)]
     trace.ops = [
@@ -60,7 +60,7 @@ def test_each_moment_has_one_share():
 
 
 def test_with_a_device_only_its_own_work_is_compute():
-    trace = Trace(ORIGIN, devices=["/device:GPU:0"], runs=[(0, 10 * MS)])
+    trace = ProfileTrace(ORIGIN, devices=["/device:GPU:0"], runs=[(0, 10 * MS)])
     trace.ops = [
         Op(0, 90 * MS, "net/dense/MatMul", "MatMul"),
         Op(5 * MS, 25 * MS, "net/dense/MatMul", "MatMul", on_device=True),
@@ -71,13 +71,13 @@ def test_with_a_device_only_its_own_work_is_compute():
 
 
 def test_steps_that_end_together_share_their_time():
-    made = profile(Trace(ORIGIN), done((14, 0, 40), (18, 40, 80)))
+    made = profile(ProfileTrace(ORIGIN), done((14, 0, 40), (18, 40, 80)))
     assert made.steps == 8
     assert made.pace == pytest.approx(0.01)
 
 
 def test_memory_is_per_step_and_of_the_allocator_that_gives_most():
-    trace = Trace(ORIGIN)
+    trace = ProfileTrace(ORIGIN)
     trace.memory = [
         Allocation(MS, 600, 5000, "net/dense/MatMul", "GPU_0_bfc"),
         Allocation(150 * MS, 600, 7000, "net/dense/MatMul", "GPU_0_bfc"),
@@ -105,11 +105,13 @@ def test_memory_is_per_step_and_of_the_allocator_that_gives_most():
     ],
 )
 def test_steps_that_make_no_sense_are_no_profile(steps):
-    assert make_profile(Trace(ORIGIN), written(0.0, "profile", {"steps": steps, "layers": 3, "after": "x"})) is None
+    assert (
+        make_profile(ProfileTrace(ORIGIN), written(0.0, "profile", {"steps": steps, "layers": 3, "after": "x"})) is None
+    )
 
 
 def test_few_steps_are_said():
-    made = profile(Trace(ORIGIN), done((11, 0, 100), wanted=20, because="the program ended"))
+    made = profile(ProfileTrace(ORIGIN), done((11, 0, 100), wanted=20, because="the program ended"))
     assert any("1 of 20 steps: the program ended" in note for note in made.notes)
 
 
@@ -121,7 +123,7 @@ def test_percents_add_up_to_100(parts):
 
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_the_page_is_one_screen(width):
-    trace = Trace(ORIGIN, runs=[(0, 90 * MS)])
+    trace = ProfileTrace(ORIGIN, runs=[(0, 90 * MS)])
     long = "a_block_with_a_very_long_name_that_somebody_gave_it_in_anger"
     for number in range(40):
         op = f"net/{long}_{number:02}x/Conv2DBackpropFilterAndMore"

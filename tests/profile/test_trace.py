@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from laststep.profile import trace as traces
-from laststep.profile.trace import Trace, read_trace
+from laststep.profile.trace import ProfileTrace, read_trace
 from laststep.record.run import DamagedRun
 from tests.profile import made
 
@@ -45,7 +45,7 @@ def host() -> made.Plane:
     return plane
 
 
-def read(content: bytes, folder: Path) -> Trace:
+def read(content: bytes, folder: Path) -> ProfileTrace:
     path = folder / "vm.xplane.pb"
     path.write_bytes(content)
     return read_trace(path)
@@ -102,7 +102,9 @@ def test_a_real_trace_of_a_gpu(tmp_path):
     assert len(on_device) == 110  # ten steps of eleven kernels
     named = {op.name for op in on_device}
     assert "jit(step)/transpose(jvp(my_big))/select_n" in named
-    assert any(name.startswith("sm90_xmma_gemm") for name in named)  # cuBLAS in a CUDA graph: nobody says for whom
+    assert any(
+        name.startswith("sm90_xmma_gemm") for name in named
+    )  # cuBLAS in a CUDA graph: for which op is not in the trace
     assert {taken.allocator for taken in trace.memory} == {"GPU_0_bfc"}
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from laststep.profile.wire import Torn, fields, signed, varint
+from laststep.profile.wire import Malformed, fields, signed, varint
 from tests.profile import made
 
 
@@ -27,7 +27,7 @@ def test_fields_come_back():
     "data", [b"\x08", b"\x08\x80", b"\x12\x05abc", b"\x19abc", b"\x0b", b"\xff" * 12, b"\x12" + b"\xff" * 9 + b"\x01"]
 )
 def test_torn_bytes_are_torn(data):
-    with pytest.raises(Torn):
+    with pytest.raises(Malformed):
         list(fields(memoryview(data)))
 
 
@@ -35,5 +35,5 @@ def test_torn_bytes_are_torn(data):
 def test_any_bytes_are_fields_or_torn(data):
     try:
         list(fields(memoryview(data)))
-    except Torn:
+    except Malformed:
         pass

@@ -94,11 +94,11 @@ def test_a_tail_torn_at_any_byte_costs_only_that_event(tmp_path: Path, data: st.
 
 
 @SHARED_FOLDER
-@given(rubbish=st.binary(max_size=400).filter(lambda rubbish: b'"t"' not in rubbish), position=st.integers(0, 12))
-def test_rubbish_between_lines_costs_no_event(tmp_path: Path, rubbish: bytes, position: int) -> None:
+@given(garbage=st.binary(max_size=400).filter(lambda garbage: b'"t"' not in garbage), position=st.integers(0, 12))
+def test_arbitrary_bytes_between_lines_cost_no_event(tmp_path: Path, garbage: bytes, position: int) -> None:
     path = tmp_path / "journal.jsonl"
     lines = written(path, 12).splitlines(keepends=True)
-    path.write_bytes(b"".join(lines[:position]) + rubbish + b"\n" + b"".join(lines[position:]))
+    path.write_bytes(b"".join(lines[:position]) + garbage + b"\n" + b"".join(lines[position:]))
     assert numbers(path) == list(range(12))
 
 

@@ -67,7 +67,7 @@ def test_the_programs_own_package_is_the_users_and_no_other() -> None:
     assert is_users_path(f"{SITE}/mypackage/cli/train.py", own)
     assert not is_users_path(f"{SITE}/mypackage_tools/train.py", own)
     assert not is_users_path(f"{SITE}/requests/api.py", own)
-    assert not is_users_path(f"{SITE}/torch/nn/module.py", f"{SITE}/torch/"), "a framework is nobody's own"
+    assert not is_users_path(f"{SITE}/torch/nn/module.py", f"{SITE}/torch/"), "a framework is not the user's own"
 
 
 @pytest.mark.parametrize("site", [SITE, frames._STDLIB + "site-packages"])

@@ -1,4 +1,4 @@
-"""The samples: bounded, the newest half untouched by thinning, a torn or foreign line skipped."""
+"""The samples: bounded, the newest half untouched by thinning, an incomplete or foreign line skipped."""
 
 from __future__ import annotations
 
@@ -87,10 +87,10 @@ def test_a_tail_torn_at_any_byte_costs_only_that_sample(tmp_path: Path, cut: int
 
 
 @SHARED_FOLDER
-@given(rubbish=st.binary(max_size=300).filter(lambda rubbish: b'"t"' not in rubbish))
-def test_rubbish_is_skipped(tmp_path: Path, rubbish: bytes) -> None:
+@given(garbage=st.binary(max_size=300).filter(lambda garbage: b'"t"' not in garbage))
+def test_arbitrary_bytes_are_skipped(tmp_path: Path, garbage: bytes) -> None:
     path = tmp_path / "samples.jsonl"
-    path.write_bytes(b'{"t":1}\n' + rubbish + b'\n{"t":2}\n[1]\n{"t":"3"}\n{"rss":1}\n{"t":4}\n')
+    path.write_bytes(b'{"t":1}\n' + garbage + b'\n{"t":2}\n[1]\n{"t":"3"}\n{"rss":1}\n{"t":4}\n')
     assert times(path) == [1, 2, 4]
 
 

@@ -1,4 +1,4 @@
-"""Each recorded event is understood by the schema; whatever is torn in a record, the rest is read and diagnosed."""
+"""Each recorded event is understood by the schema; whatever is damaged in a record, the rest is read and diagnosed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps: the newest are complete, older ones are thinned out, torn or foreign slots are detected."""
+"""The steps: the newest are complete, older ones are thinned out, half-written or foreign slots are detected."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def test_lines_are_known_where_python_was_asked_to_note_them(tmp_path: Path) -> 
 
 
 def test_tuples_that_another_thread_is_building_can_be_finished() -> None:
-    """CPython raises SystemError if somebody else holds them, as gc.get_objects() would."""
+    """CPython raises SystemError if another reference exists, as gc.get_objects() would."""
     errors, stop = [], threading.Event()
 
     def build() -> None:

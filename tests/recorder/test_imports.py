@@ -58,7 +58,7 @@ def test_a_recorded_program_has_only_standard_library_modules_more(tmp_path: Pat
 
 
 def test_laststep_asks_for_no_package_that_tensorflow_pins() -> None:
-    """psutil and nvidia-ml-py are nobody's pin: installing laststep moves nothing of TensorFlow's."""
+    """psutil and nvidia-ml-py are pinned by no package: installing laststep changes no package of TensorFlow."""
     pinned = set()
     for name in ("tensorflow-cpu", "keras", "tf_keras"):
         for line in metadata.requires(name) or []:

@@ -78,7 +78,7 @@ FILES, PREFETCH = "read several files at once", "fetch the next batch meanwhile"
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     pytest.importorskip("tensorflow")
-    folder = tmp_path_factory.mktemp("whatif")
+    folder = tmp_path_factory.mktemp("tune")
     script = folder / "script.py"
     script.write_text(SCRIPT)
     ran = subprocess.run([sys.executable, script, folder], capture_output=True, text=True, timeout=280, check=False)

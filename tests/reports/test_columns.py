@@ -102,10 +102,10 @@ def made(text: str) -> Diagnosis:
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("width", [40, 60, 80, 100])
 def test_the_answer_is_never_wider_than_the_terminal(text, width):
-    told = made(text)
-    assert widest(terminal.page(told, width)) <= width
-    assert widest(terminal.page(told, width, verbose=True)) <= width
-    assert widest(terminal.page(diagnose(told.run), width)) <= width
+    answer = made(text)
+    assert widest(terminal.page(answer, width)) <= width
+    assert widest(terminal.page(answer, width, verbose=True)) <= width
+    assert widest(terminal.page(diagnose(answer.run), width)) <= width
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from laststep.analysis.experiments.prove import read_proof
+from laststep.analysis.experiments.prove import read_result
 from laststep.analysis.experiments.tune import read_outcome
 from laststep.record.decode import encode
 from laststep.record.event import Event
@@ -101,13 +101,13 @@ Result
 """
 
 
-def test_a_proof():
+def test_a_prove_result():
     states = [written(0.0, "side-run", {"state": state, "steps": 100}) for state in ("began", "trains")]
     side = Run(id="side", events=(*states, *trainings([2.0, 1.0, 0.5, 0.3], [[0, 0.0], [100, 0.9]])))
-    proof = read_proof(side, "a-rule", "A learning rate of 0.01", False, False, True)
-    assert prove.page(RUN, proof, "train.py:6") == PROVE
-    kept = json.loads(prove.as_json(RUN, proof))
-    assert kept == {"run": "20261116-1", **json.loads(json.dumps(encode(proof)))}
+    result = read_result(side, "a-rule", "A learning rate of 0.01", False, False, True)
+    assert prove.page(RUN, result, "train.py:6") == PROVE
+    kept = json.loads(prove.as_json(RUN, result))
+    assert kept == {"run": "20261116-1", **json.loads(json.dumps(encode(result)))}
     assert kept["rounds"][0][1] == {
         **{"steps": 100, "bad": None, "raised": "", "losses": [2.0, 1.0, 0.5, 0.3], "skill": [[0, 0.0], [100, 0.9]]}
     }

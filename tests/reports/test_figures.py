@@ -39,8 +39,8 @@ def sample(at: float, **more: Any) -> Sample:
 
 
 def inside(at: float, step: int, waited: float, pulse: int = 0, waiting: float = 0.0) -> dict[str, Any]:
-    told = {"phase": "step", "number": 1, "time": at, "step": step, "pulse": pulse}
-    return {**told, "waited": waited, "waiting": waiting}
+    answer = {"phase": "step", "number": 1, "time": at, "step": step, "pulse": pulse}
+    return {**answer, "waited": waited, "waiting": waiting}
 
 
 def made(*events: Event, at: float = 100.0, live: Live = Live(), asked: int | None = 50, **more: Any) -> View:  # noqa: B008
@@ -111,23 +111,23 @@ def test_step_time_now_and_median():
 
 
 def test_the_share_of_waiting_is_that_of_the_last_seconds():
-    told = [sample(at, inside=inside(at, int(at), 5.0 + max(0.0, at - 60) * 0.5)) for at in map(float, range(100))]
-    view = made(steps=steps(50), samples=told)
+    answer = [sample(at, inside=inside(at, int(at), 5.0 + max(0.0, at - 60) * 0.5)) for at in map(float, range(100))]
+    view = made(steps=steps(50), samples=answer)
     assert view.wait_share == pytest.approx(0.5, abs=0.02)
     assert 15 < view.wait_seconds <= 20
 
 
 def test_a_wait_that_goes_on_counts():
-    told = [sample(at, inside=inside(at, 7, 5.0, waiting=at - 80)) for at in map(float, range(80, 100))]
+    answer = [sample(at, inside=inside(at, 7, 5.0, waiting=at - 80)) for at in map(float, range(80, 100))]
     beat = Beat(9, 99.5, 7, 0, 5.0, 19.5)
-    view = made(steps=steps(7), samples=told, live=Live(Now("step", 7, 80.0), beat, None))
+    view = made(steps=steps(7), samples=answer, live=Live(Now("step", 7, 80.0), beat, None))
     assert view.wait_share == pytest.approx(1.0)
     assert view.phase == "training, waiting for data for 20 s"
 
 
 def test_where_no_wait_was_ever_measured_it_is_not_known():
-    told = [sample(at, inside=inside(at, int(at), 0.0)) for at in map(float, range(80, 100))]
-    assert made(steps=steps(50), samples=told).wait_share is None
+    answer = [sample(at, inside=inside(at, int(at), 0.0)) for at in map(float, range(80, 100))]
+    assert made(steps=steps(50), samples=answer).wait_share is None
     assert made(steps=steps(50)).wait_share is None
 
 
@@ -140,14 +140,14 @@ def test_stuck_is_what_the_supervisor_says_and_only_until_it_moves():
 
 
 def test_a_long_stall_is_told_in_full():
-    told = [sample(10.0 + at, inside=inside(10.0 + at, min(50, at), 0.0)) for at in range(5000)]
-    view = made(written(700.0, "stall", {}), steps=steps(50), samples=told, at=5010.0)
+    answer = [sample(10.0 + at, inside=inside(10.0 + at, min(50, at), 0.0)) for at in range(5000)]
+    view = made(written(700.0, "stall", {}), steps=steps(50), samples=answer, at=5010.0)
     assert view.stuck == pytest.approx(4950, abs=2)
 
 
 def test_signs_of_life_that_are_no_steps_count():
-    told = [sample(at, inside=inside(at, 50, 0.0, pulse=int(at))) for at in map(float, range(60, 95))]
-    assert made(written(50.0, "stall", {}), steps=steps(50), samples=told).stuck is None
+    answer = [sample(at, inside=inside(at, 50, 0.0, pulse=int(at))) for at in map(float, range(60, 95))]
+    assert made(written(50.0, "stall", {}), steps=steps(50), samples=answer).stuck is None
 
 
 def test_a_heart_that_stopped_is_told():
@@ -193,11 +193,11 @@ def test_what_was_measured_long_ago_is_not_told_as_now():
 
 
 def test_growth_is_that_of_training():
-    told = [sample(at, rss=GB + 10**7 * at) for at in map(float, range(100))]
-    view = made(steps=steps(50), samples=told)
+    answer = [sample(at, rss=GB + 10**7 * at) for at in map(float, range(100))]
+    view = made(steps=steps(50), samples=answer)
     assert view.growth == pytest.approx(10**7 * view.growth_seconds, rel=0.1)
     assert view.growth_seconds == pytest.approx(79, abs=1)
-    assert made(samples=told).growth is None
+    assert made(samples=answer).growth is None
 
 
 FORECAST = {
@@ -243,19 +243,19 @@ def test_a_run_that_is_over_is_told_as_of_its_end():
     assert view.end.startswith("The program finished")
 
 
-@pytest.mark.parametrize("rubbish", [None, "x", -1, [], {}, math.nan, math.inf, True, 10**400])
-def test_a_stranger_s_record_gives_figures_all_the_same(rubbish):
-    torn = {"rss": rubbish, "cpu": rubbish, "group": rubbish}
-    beat = {"time": rubbish, "waited": rubbish}
-    data = {"fit": 1, "epoch": 0, "seconds": rubbish, "metrics": rubbish}
+@pytest.mark.parametrize("value", [None, "x", -1, [], {}, math.nan, math.inf, True, 10**400])
+def test_a_damaged_record_gives_figures_too(value):
+    torn = {"rss": value, "cpu": value, "group": value}
+    beat = {"time": value, "waited": value}
+    data = {"fit": 1, "epoch": 0, "seconds": value, "metrics": value}
     view = made(
         written(50.0, "epoch", data, "recorder"),
-        written(60.0, "forecast", FORECAST | {"seconds": rubbish, "limit": rubbish, "step": rubbish}),
-        written(61.0, "limits", {"cores": rubbish}),
+        written(60.0, "forecast", FORECAST | {"seconds": value, "limit": value, "step": value}),
+        written(61.0, "limits", {"cores": value}),
         steps=steps(60, loss=math.nan),
         samples=[
-            sample(99.0, **torn, inside=rubbish, gpus=[rubbish]),
-            sample(99.0, **torn, inside=beat, host=rubbish, gpus=rubbish),
+            sample(99.0, **torn, inside=value, gpus=[value]),
+            sample(99.0, **torn, inside=beat, host=value, gpus=value),
         ],
     )
     assert screen(view, Sheet())

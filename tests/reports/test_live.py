@@ -129,8 +129,8 @@ def test_what_is_not_known_is_not_0():
     for label in ("Progress", "Now", "Step time", "Data wait", "Loss", "Memory", "Processor"):
         assert f"\n{label:10} –" in text
     assert "GPU" not in text
-    told = line(View("r", at=NOW), Sheet())
-    assert "epoch=- batch=- step=- step_time=- data_wait=- loss=- memory=- of_machine=- cpu=- left=-" in told
+    data = line(View("r", at=NOW), Sheet())
+    assert "epoch=- batch=- step=- step_time=- data_wait=- loss=- memory=- of_machine=- cpu=- left=-" in data
 
 
 def test_the_state_is_the_first_thing_said():
@@ -167,12 +167,12 @@ def test_colours_only_where_they_are_wanted():
 
 
 def test_a_stranger_s_words_cannot_drive_the_terminal():
-    told = ShortFinding(HOSTILE, HOSTILE, HOSTILE, HOSTILE)
+    data = ShortFinding(HOSTILE, HOSTILE, HOSTILE, HOSTILE)
     texts = dict.fromkeys(("id", "command", "phase", "loss", "forecast", "fit"), HOSTILE)
-    view = dataclasses.replace(VIEW, **texts, metrics=((HOSTILE, HOSTILE),), findings=(told,) * 3)
+    view = dataclasses.replace(VIEW, **texts, metrics=((HOSTILE, HOSTILE),), findings=(data,) * 3)
     dead = dataclasses.replace(view, alive=False, outcome="stopped", end=HOSTILE)
     lines = [*screen(view, Sheet()), *screen(dead, Sheet(), keys="")]
-    lines += [line(view, Sheet()), finding_line(view, told, Sheet()), end_line(dead, Sheet())]
+    lines += [line(view, Sheet()), finding_line(view, data, Sheet()), end_line(dead, Sheet())]
     for shown in lines:
         assert not any(ord(letter) < 32 or 127 <= ord(letter) < 160 or letter == "\u202e" for letter in shown)
         shown.encode()

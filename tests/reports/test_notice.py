@@ -36,8 +36,8 @@ def test_the_line_itself_is_shown() -> None:
 @pytest.mark.parametrize(
     "action,words",
     [
-        ("warn", "It is left alone. More: laststep why"),
-        ("stacks", "It is left alone."),
+        ("warn", "The program was not stopped. More: laststep why"),
+        ("stacks", "The program was not stopped."),
         ("stop", "It is being stopped (--on-stall stop)."),
         ("restart", "It is being stopped and restarted (--on-stall restart)."),
     ],
@@ -61,9 +61,9 @@ def test_no_cause_is_said_too() -> None:
 
 
 def test_long_lines_and_paths_are_broken() -> None:
-    told = snapshot(main(LONG, TRAIN), phase="loop")
+    data = snapshot(main(LONG, TRAIN), phase="loop")
     for action in ("warn", "stacks"):
-        lines = notice(stuck_run(told), action).splitlines()
+        lines = notice(stuck_run(data), action).splitlines()
         assert max(map(len, lines)) <= 80, [line for line in lines if len(line) > 80]
 
 
@@ -73,8 +73,8 @@ def test_nothing_at_all_where_nothing_is_stuck() -> None:
 
 
 def test_a_thread_s_name_cannot_play_tricks_on_the_terminal() -> None:
-    told = snapshot(main(TRAIN), thread(TRAIN, name="\x1b[31mred\x07\r\nlaststep: all is well"), phase="loop")
-    text = notice(stuck_run(told), "stacks")
+    data = snapshot(main(TRAIN), thread(TRAIN, name="\x1b[31mred\x07\r\nlaststep: all is well"), phase="loop")
+    text = notice(stuck_run(data), "stacks")
     assert "\x1b" not in text
     assert "\x07" not in text
     assert "\r" not in text

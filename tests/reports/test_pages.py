@@ -51,13 +51,13 @@ def test_what_was_ruled_out_gives_way_to_what_was_found() -> None:
     found = Finding("It broke.", Confidence.LIKELY, evidence, rule="nan-loss", symptom="diverged")
     also = [Finding("And this. " + "Long. " * 20, Confidence.LIKELY, evidence, rule=f"other-{n}") for n in range(3)]
     ruled_out = tuple(RuledOut("a measurement " + "of many words " * 8, True, f"rule-{n}") for n in range(9))
-    told = Diagnosis(hostile_run(), (found, *also), ruled_out, (), "stopped")
-    short, alone = terminal.page(told), terminal.page(replace(told, findings=(found,)))
+    data = Diagnosis(hostile_run(), (found, *also), ruled_out, (), "stopped")
+    short, alone = terminal.page(data), terminal.page(replace(data, findings=(found,)))
     assert len(short.splitlines()) <= terminal.MAX_PAGE_LINES
     assert "And this." in short
     assert "number 11" in short
     assert short.count("rule-") < alone.count("rule-") == terminal.MAX_RULED_OUT
-    assert terminal.page(told, verbose=True).count("rule-") == len(ruled_out)
+    assert terminal.page(data, verbose=True).count("rule-") == len(ruled_out)
 
 
 def test_json_is_strict_even_with_nan() -> None:

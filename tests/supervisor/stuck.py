@@ -20,8 +20,8 @@ NAN = float("nan")
 
 
 def frame(file: str, function: str = "f", line: int = 10, text: str = "") -> dict[str, Any]:
-    told = {"file": file, "line": line, "function": function}
-    return told if file.startswith(LIB) else {**told, "text": text or f"{function}()"}
+    fields = {"file": file, "line": line, "function": function}
+    return fields if file.startswith(LIB) else {**fields, "text": text or f"{function}()"}
 
 
 TRAIN = frame("/home/me/train.py", "train", 20, "model.fit(data)")
@@ -46,25 +46,25 @@ def main(*frames: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def snapshot(*threads: dict[str, Any], **more: Any) -> dict[str, Any]:
-    told = {"threads": list(threads), "phase": "step", "seconds": 30.0, "slowest": 0.5, "step": 40, "waiting": 0.0}
-    told |= {"beat_age": 0.5, "pid": 77, "state": "S", "native": [], "children": [], "peers": [], "cpu": 0.0, "io": 0}
-    return told | {"pressure": {"memory": 0.0, "io": 1.0}, "memory": {}} | more
+    fields = {"threads": list(threads), "phase": "step", "seconds": 30.0, "slowest": 0.5, "step": 40, "waiting": 0.0}
+    fields |= {"beat_age": 0.5, "pid": 77, "state": "S", "native": [], "children": [], "peers": [], "cpu": 0.0, "io": 0}
+    return fields | {"pressure": {"memory": 0.0, "io": 1.0}, "memory": {}} | more
 
 
-def frames_of(*told: Mapping[str, Any]) -> tuple[Frame, ...]:
-    return tuple(decode(Frame, each) for each in told)
+def frames_of(*fields: Mapping[str, Any]) -> tuple[Frame, ...]:
+    return tuple(decode(Frame, each) for each in fields)
 
 
-def threads_of(*told: Mapping[str, Any]) -> tuple[ThreadStack, ...]:
-    return tuple(decode(ThreadStack, each) for each in told)
+def threads_of(*fields: Mapping[str, Any]) -> tuple[ThreadStack, ...]:
+    return tuple(decode(ThreadStack, each) for each in fields)
 
 
-def thread_view(told: Mapping[str, Any]) -> ThreadView:
-    return ThreadView(decode(ThreadStack, told))
+def thread_view(fields: Mapping[str, Any]) -> ThreadView:
+    return ThreadView(decode(ThreadStack, fields))
 
 
-def snapshot_view(told: Mapping[str, Any]) -> SnapshotView:
-    return SnapshotView(decode(Snapshot, told))
+def snapshot_view(fields: Mapping[str, Any]) -> SnapshotView:
+    return SnapshotView(decode(Snapshot, fields))
 
 
 IN_STEP = (EXECUTE, FIT, TRAIN)
@@ -92,14 +92,14 @@ def steps(count: int = 40) -> list[Step]:
     return [Step(i + 1, 100 + i / 10, 0.1, NAN, 1.0, NAN, 0, i, 1) for i in range(count)]
 
 
-def stuck_run(told: Any, *more: Event, kind: str = "stall", alive: bool = True, **settings: Any) -> Run:
+def stuck_run(fields: Any, *more: Event, kind: str = "stall", alive: bool = True, **settings: Any) -> Run:
     """A run that trained for 40 steps and has made no progress since."""
     began = [
         event(99.0, "run", command=["python", "train.py"], environment={}),
         event(99.1, "recorder", pid=77),
         event(99.2, "fit", id=1, epochs=3, where=TRAIN, data={"stages": []}),
     ]
-    events = sorted([*began, written(140.0, kind, told, "supervisor"), *more], key=lambda e: e.time)
+    events = sorted([*began, written(140.0, kind, fields, "supervisor"), *more], key=lambda e: e.time)
     return Run(**({"id": "r", "events": tuple(events), "steps": steps(), "alive": alive} | settings))
 
 

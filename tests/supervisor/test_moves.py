@@ -39,7 +39,7 @@ def views(*shown: SnapshotView) -> list[TimedView]:
 
 
 @pytest.mark.parametrize(
-    ("told", "phase"),
+    ("answer", "phase"),
     [
         (in_fit(0, 0), "first step"),
         (in_fit(1, 0), "epoch start"),
@@ -56,8 +56,8 @@ def views(*shown: SnapshotView) -> list[TimedView]:
               frame("fit", epoch=1)), "a callback"),
     ],
 )  # fmt: skip
-def test_the_phase(told, phase):
-    assert moves.phase_of(told) == phase
+def test_the_phase(answer, phase):
+    assert moves.phase_of(answer) == phase
 
 
 def test_stuck_is_idle_and_the_same():
@@ -101,9 +101,9 @@ def test_progress_in_words():
 
 
 def test_counters_of_older_keras():
-    told = snapshot(EXECUTE, frame("fit", "/x/tf_keras/src/engine/training.py", epoch=0, epochs=3, step=41))
-    assert moves.progress(moves.counters_of(told), None) == "epoch 1 of 3, batch 42"
-    assert moves.phase_of(told) == "step"
+    answer = snapshot(EXECUTE, frame("fit", "/x/tf_keras/src/engine/training.py", epoch=0, epochs=3, step=41))
+    assert moves.progress(moves.counters_of(answer), None) == "epoch 1 of 3, batch 42"
+    assert moves.phase_of(answer) == "step"
 
 
 def test_quiet_since():
@@ -135,13 +135,13 @@ def test_a_stack_that_was_read_in_halves():
 
 
 def test_of_the_variables_only_whole_numbers_of_these_names_are_kept():
-    told = [
+    answer = [
         {"name": "epoch", "repr": "3"},
         {"name": "step", "repr": '"a string"'},
         {"name": "i", "repr": None},
         {"name": "steps", "repr": "True"},
         {"name": "password", "repr": "1234"},
     ]
-    frame = {"filename": "/x/train.py", "line": 3, "name": "train", "locals": told}
+    frame = {"filename": "/x/train.py", "line": 3, "name": "train", "locals": answer}
     [thread] = parse_dump([{"os_thread_id": 7, "frames": [frame]}], pid=7)
     assert [each.counters for each in thread.frames] == [{"epoch": 3}]

@@ -64,8 +64,8 @@ def test_a_dump_cut_anywhere_still_reads(cut: int) -> None:
     threads = parse_threads(TEXT[:cut])
     assert len(threads) <= 2
     whole = parse_threads(TEXT)
-    for told, full in zip(threads, whole, strict=False):
-        assert len(told.frames) <= len(full.frames)
+    for answer, full in zip(threads, whole, strict=False):
+        assert len(answer.frames) <= len(full.frames)
 
 
 @given(st.text())
@@ -112,9 +112,9 @@ def by_py_spy(*stacks: Stack) -> list[dict[str, object]]:
 
 def owners(*stacks: Stack) -> list[list[bool | None]]:
     """Whose each frame is, as both say."""
-    told = [[frame.is_users for frame in thread.frames] for thread in parse_threads(by_faulthandler(*stacks))]
-    assert told == [[frame.is_users for frame in thread.frames] for thread in parse_dump(by_py_spy(*stacks), pid=1)]
-    return told
+    answer = [[frame.is_users for frame in thread.frames] for thread in parse_threads(by_faulthandler(*stacks))]
+    assert answer == [[frame.is_users for frame in thread.frames] for thread in parse_dump(by_py_spy(*stacks), pid=1)]
+    return answer
 
 
 def test_an_installed_package_that_is_run_is_the_users_own() -> None:

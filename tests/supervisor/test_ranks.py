@@ -32,13 +32,13 @@ class World:
         self.stacks: dict[int, tuple[dict[str, Any], ...]] = {0: WAITS, 1: DRAWS}
         self.cores = {0: 0.0, 1: 0.0}
         self.beats = self.asked = self.snapshots = 0
-        self.pace = PaceWatcher(JournalWriter(self.path, "supervisor"), self.told)
+        self.pace = PaceWatcher(JournalWriter(self.path, "supervisor"), self.answer)
         monkeypatch.setattr(module, "on_this_machine", lambda workers: dict(enumerate(range(len(workers)))))
         monkeypatch.setattr(module, "by_spy", self.by_spy)
         monkeypatch.setattr(module.time, "sleep", lambda seconds: None)
         monkeypatch.setattr(module.host, "cpu_seconds", lambda pid: self.beats * self.cores[pid])
 
-    def told(self) -> list[str]:
+    def answer(self) -> list[str]:
         self.asked += 1
         return self.workers
 

@@ -162,7 +162,7 @@ def test_a_relay_that_dies_is_replaced() -> None:
 
 
 def test_without_any_relay_the_output_still_arrives(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No relay can be started any more: a pipe that nobody reads would block the program forever."""
+    """No relay can be started any more: a pipe without a reader would block the program forever."""
     no_second = "from laststep.supervisor import launch; launch.MAX_RELAYS = 1"
     starts = f"import sys; {no_second}\nfrom laststep.cli import main; sys.exit(main())"
     monkeypatch.setattr(sys.modules[__name__], "LASTSTEP", [PYTHON, "-c", starts, "run", "--quiet"])

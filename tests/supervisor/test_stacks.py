@@ -1,4 +1,4 @@
-"""Stacks from outside: py-spy and the signal see the same lines, and nobody is killed by the asking."""
+"""Stacks from outside: py-spy and the signal give the same lines, and the signal kills no process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from laststep.record.events.stacks import ThreadStack
-from laststep.record.stacks import STACKS, stack_signal
+from laststep.record.stack_requests import STACKS, stack_signal
 from laststep.supervisor import stacks
 from laststep.supervisor.stacks import by_signal, by_spy, catches, read_stacks
 

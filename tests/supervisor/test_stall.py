@@ -178,10 +178,10 @@ def stalls(folder: Path, journal: JournalWriter) -> Make:
 IN_STEP = (EXECUTE, FIT, TRAIN)
 
 
-def patience(made: StallWatcher, key: str, told: dict[str, Any], normal: float | None = None) -> float | None:
+def patience(made: StallWatcher, key: str, data: dict[str, Any], normal: float | None = None) -> float | None:
     if normal is not None:
         made._slowest[key] = normal
-    return made._patience(key, snapshot_view(told))
+    return made._patience(key, snapshot_view(data))
 
 
 def test_an_idle_step_is_given_four_times_its_longest(stalls: Make) -> None:
@@ -212,7 +212,7 @@ def test_who_computes_is_given_more(stalls: Make) -> None:
     assert patience(stalls(), "step", busy, 0.5) == MIN_BUSY_STALL_SECONDS
     assert patience(stalls(), "step", busy | {"beat_age": 9.0}, 0.5) == MIN_FROZEN_STALL_SECONDS
     assert patience(stalls(), "step", busy | {"moves": True}, 0.5) is None
-    assert patience(stalls(), "step", busy) is None, "the first time nobody knows"
+    assert patience(stalls(), "step", busy) is None, "the first time nothing is known"
     assert patience(stalls(), "step", snapshot(main(*IN_STEP, call="futex"), cpu=1.0), 0.5) is None
     assert patience(stalls(), "step", snapshot(main(FIT, TRAIN), io=10**8), 0.5) == MIN_BUSY_STALL_SECONDS
 
@@ -251,7 +251,7 @@ def test_a_loop_of_its_own_must_still_be_in_it(stalls: Make, folder: Path, tmp_p
 
 
 class Clock:
-    """Time that passes when told to."""
+    """Time that passes only on request."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -336,14 +336,14 @@ def test_while_steps_run_no_snapshot_is_taken(training: Callable[..., Training])
 
 
 def test_a_step_that_does_not_come_is_stuck_and_told_once(training: Callable[..., Training]) -> None:
-    told: list[float] = []
-    run = training(on_stall=lambda: told.append(run.clock.now))
+    data: list[float] = []
+    run = training(on_stall=lambda: data.append(run.clock.now))
     run.trains(30, 1.0)
     began = run.clock.now
     run.stalls_for(60, waiting=30.0)
     assert run.kinds() == ["stall"]
-    assert told[0] - began <= 10.0
-    assert len(told) == 1
+    assert data[0] - began <= 10.0
+    assert len(data) == 1
     (stall,) = run.events(Stall)
     assert stall.phase == "step"
     assert stall.slowest == pytest.approx(1.0, abs=0.1)
@@ -353,8 +353,8 @@ def test_a_step_that_does_not_come_is_stuck_and_told_once(training: Callable[...
 
 
 def test_it_goes_on_and_gets_stuck_again(training: Callable[..., Training]) -> None:
-    told: list[float] = []
-    run = training(on_stall=lambda: told.append(run.clock.now))
+    data: list[float] = []
+    run = training(on_stall=lambda: data.append(run.clock.now))
     run.trains(30, 1.0)
     run.stalls_for(15)
     run.trains(5, 1.0)
@@ -364,7 +364,7 @@ def test_it_goes_on_and_gets_stuck_again(training: Callable[..., Training]) -> N
     assert run.kinds() == ["stall", "moving-again"], "16 s are normal by now"
     run.stalls_for(40)
     assert run.kinds() == ["stall", "moving-again", "stall"]
-    assert len(told) == 2
+    assert len(data) == 2
 
 
 def test_slow_steps_are_normal_where_they_were_so_before(training: Callable[..., Training]) -> None:
@@ -599,10 +599,10 @@ def wait_for(condition: Callable[[], Any], seconds: float = 20.0) -> None:
 
 def test_a_real_process_that_is_stuck(stand_in: StandIn, stalls: Make, folder: Path, hasty: None) -> None:
     process = stand_in()
-    told = threading.Event()
-    made = stalls(process.pid, on_stall=told.set)
+    data = threading.Event()
+    made = stalls(process.pid, on_stall=data.set)
     made.start()
-    assert told.wait(20)
+    assert data.wait(20)
     made.stop()
     (stall,) = written_events(folder, Stall)
     seen = SnapshotView(stall)
@@ -632,7 +632,7 @@ def test_one_that_computes_for_good_is_not_stuck_at_once(
 def test_the_lock_is_held_by_ours(
     stand_in: StandIn, stalls: Make, folder: Path, hasty: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For some seconds a thread of ours lets nobody else run; before that a step took 0.05 s."""
+    """For some seconds a thread of ours lets no other thread run; before that a step took 0.05 s."""
     monkeypatch.setattr(module, "MIN_FROZEN_SECONDS", 1.0)
     monkeypatch.setattr(module, "MIN_FROZEN_STALL_SECONDS", 2.0)
     process = stand_in("ours")

@@ -51,28 +51,28 @@ def settled(pid: int, call: str, tid: int | None = None) -> Task:
     """What it is blocked in, once it is that."""
     deadline = time.monotonic() + 10
     while True:
-        told = blocked_in(pid, tid or pid)
-        if told.call == call or time.monotonic() > deadline:
-            return told
+        data = blocked_in(pid, tid or pid)
+        if data.call == call or time.monotonic() > deadline:
+            return data
         time.sleep(0.02)
 
 
 def test_who_sleeps_and_when_it_wakes(start: Start) -> None:
     pid = start(READY + "time.sleep(40)")
     began = time.monotonic()
-    told = settled(pid, "sleep")
-    assert (told.state, told.call, told.on) == ("S", "sleep", "")
-    assert told.wakes is not None
-    assert told.wakes == pytest.approx(40 - (time.monotonic() - began), abs=5)
+    data = settled(pid, "sleep")
+    assert (data.state, data.call, data.on) == ("S", "sleep", "")
+    assert data.wakes is not None
+    assert data.wakes == pytest.approx(40 - (time.monotonic() - began), abs=5)
     time.sleep(0.5)
-    assert (blocked_in(pid, pid).wakes or 0.0) <= told.wakes - 0.3
+    assert (blocked_in(pid, pid).wakes or 0.0) <= data.wakes - 0.3
 
 
 def test_a_wait_with_a_timeout_is_no_sleep(start: Start) -> None:
     pid = start(READY + "threading.Event().wait(1000)")
-    told = settled(pid, "futex")
-    assert told.call == "futex"
-    assert told.wakes is None
+    data = settled(pid, "futex")
+    assert data.call == "futex"
+    assert data.wakes is None
 
 
 def test_a_lock(start: Start) -> None:
@@ -83,18 +83,18 @@ def test_a_lock(start: Start) -> None:
 def test_the_opening_of_a_pipe_without_a_writer(start: Start, tmp_path: Path) -> None:
     fifo = tmp_path / "a däta fifo"
     os.mkfifo(fifo)
-    told = settled(start(READY + "open(sys.argv[1])", str(fifo)), "open")
-    assert (told.call, told.on) == ("open", str(fifo))
+    data = settled(start(READY + "open(sys.argv[1])", str(fifo)), "open")
+    assert (data.call, data.on) == ("open", str(fifo))
 
 
 def test_the_reading_of_a_pipe(start: Start) -> None:
-    told = settled(start("r, w = os.pipe()\n" + READY + "os.read(r, 1)"), "read")
-    assert (told.call, told.on) == ("read", "pipe")
+    data = settled(start("r, w = os.pipe()\n" + READY + "os.read(r, 1)"), "read")
+    assert (data.call, data.on) == ("read", "pipe")
 
 
 def test_a_pipe_that_nobody_reads(start: Start) -> None:
-    told = settled(start("r, w = os.pipe()\n" + READY + "os.write(w, bytes(10**6))"), "write")
-    assert (told.call, told.on) == ("write", "pipe")
+    data = settled(start("r, w = os.pipe()\n" + READY + "os.write(w, bytes(10**6))"), "write")
+    assert (data.call, data.on) == ("write", "pipe")
 
 
 @pytest.mark.parametrize("host,shown", [("127.0.0.1", "127.0.0.1"), ("::1", "::1")])
@@ -108,8 +108,8 @@ def test_a_peer_that_does_not_answer(start: Start, host: str, shown: str) -> Non
         server.listen()
         port = server.getsockname()[1]
         pid = start(f"s = socket.create_connection(({host!r}, {port}))\n" + READY + "s.recv(1)")
-        told = settled(pid, "recv")
-        assert (told.call, told.on) == ("recv", f"socket {shown}:{port}")
+        data = settled(pid, "recv")
+        assert (data.call, data.on) == ("recv", f"socket {shown}:{port}")
         timed = start(f"s = socket.create_connection(({host!r}, {port}), timeout=60)\n" + READY + "s.recv(1)")
         assert settled(timed, "poll").on == f"socket {shown}:{port}", "with a timeout Python polls first"
 
@@ -120,8 +120,8 @@ def test_a_peer_that_does_not_take_what_is_sent(start: Start) -> None:
         server.listen()
         port = server.getsockname()[1]
         code = f"s = socket.create_connection(('127.0.0.1', {port}))\n" + READY + "s.sendall(bytes(10**8))"
-        told = settled(start(code), "send")
-        assert (told.call, told.on) == ("send", f"socket 127.0.0.1:{port}")
+        data = settled(start(code), "send")
+        assert (data.call, data.on) == ("send", f"socket 127.0.0.1:{port}")
 
 
 def test_a_socket_without_a_peer(start: Start) -> None:
@@ -143,15 +143,15 @@ def test_a_file_that_another_has_locked(start: Start, tmp_path: Path) -> None:
 
     with open(tmp_path / "lock", "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        told = settled(start("f = open(sys.argv[1])\n" + READY + "fcntl.flock(f, 2)", str(file.name)), "lock-file")
-        assert (told.call, told.on) == ("lock-file", file.name)
+        data = settled(start("f = open(sys.argv[1])\n" + READY + "fcntl.flock(f, 2)", str(file.name)), "lock-file")
+        assert (data.call, data.on) == ("lock-file", file.name)
 
 
 def test_who_computes_is_blocked_in_nothing(start: Start) -> None:
     pid = start(READY + "while True: pass")
-    told = blocked_in(pid, pid)
-    assert (told.call, told.on) == ("", "")
-    assert told.wakes is None
+    data = blocked_in(pid, pid)
+    assert (data.call, data.on) == ("", "")
+    assert data.wakes is None
 
 
 def test_each_thread_by_itself(start: Start, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from laststep.record.events.training import Epoch, TrainingData
 from laststep.record.place import Place
 from laststep.record.run import Fit, Run
 
-MAX_PHANTOM_TIME = 0.02  # of the usual time per step: such an epoch had no data, whatever its bar shows
+MAX_PHANTOM_TIME = 0.02  # of the usual time per step: such an epoch had no data, even if its bar is full
 _COUNT = re.compile(r"in this case, (?P<batches>\d{1,15}(?:\.\d+)?) batches")
 
 
@@ -87,7 +87,7 @@ def _asked(run: Run, fit: Fit, delivered: tuple[int, ...]) -> int | None:
 
 
 def _delivered(fit: Fit) -> tuple[int, ...]:
-    """In each epoch. The bar of a log shows N/N even for an epoch without data: only its time per step tells."""
+    """In each epoch. The bar of a log shows N/N even for an epoch without data: only its time per step shows it."""
     later = [epoch.step_seconds or 0.0 for epoch in fit.epochs[1:]]  # the first one also traces and compiles
     if len(later) < 2:
         return tuple(epoch.batches or 0 for epoch in fit.epochs)

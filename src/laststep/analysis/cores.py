@@ -1,4 +1,4 @@
-"""Whether other processes keep the cores busy: what the run got of the CPU time that it asked for, by sample."""
+"""Whether other processes keep the cores busy: how much of the CPU time that it could use the run got, by sample."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from laststep.record.run import Run
 from laststep.record.sample import OtherProcess, Sample
 
-MAX_CPU_SHARE = 0.5  # of the CPU time that it asked for: it got less than this
+MAX_CPU_SHARE = 0.5  # of the CPU time that it could use: it got less than this
 MIN_OTHERS_SHARE = 0.75  # of the cores that it may use, in use by others
-MIN_WANTED_CORES = 0.2  # a run that wants less is not slowed down
+MIN_WANTED_CORES = 0.2  # a run that can use less is not slowed down
 MIN_INTERVALS = 3  # of about five seconds each
 MIN_INTERVAL_SHARE = 0.4  # of all intervals: less is a burst
 MAX_INTERVAL_SECONDS = 60
@@ -51,7 +51,7 @@ class Overload:
 
     intervals: tuple[Interval, ...]
     seconds: float
-    share: float  # of the CPU time that it asked for
+    share: float  # of the CPU time that it could use
     others: float  # cores, on average
     of: float
     top: tuple[tuple[str, int, float], ...]  # name, pid, cores

@@ -1,4 +1,4 @@
-"""What the four fatal signals have in common: the Python stack, the library, the last message on the console."""
+"""Findings about the four fatal signals: the Python stack, the library, the last message on the console."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from laststep.record.run import Run
 
 
 class Confidence(IntEnum):
-    """How sure a finding is; each word means one sentence."""
+    """How certain a finding is; `meaning` defines each word."""
 
     POSSIBLE = 1
     LIKELY = 2
@@ -80,7 +80,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class RuledOut:
-    """A rule's other answer: not this cause, and why. Shown if `measured`; a `note` even if there is no finding."""
+    """Not this cause, and why. Shown if `measured`; a `note` even if there is no finding."""
 
     because: str
     measured: bool = False
@@ -122,4 +122,4 @@ class Diagnosis:
     ruled_out: tuple[RuledOut, ...]
     unchecked: tuple[Unchecked, ...]
     outcome: str
-    hurried: bool = False  # there was no time for all rules
+    timed_out: bool = False  # the time limit was reached before all rules were checked

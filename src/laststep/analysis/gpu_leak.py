@@ -15,7 +15,7 @@ from laststep.record.run import Run
 from laststep.record.sample import GpuState
 from laststep.text import format_count, format_duration, format_size
 
-Gpu = TypeVar("Gpu", GpuState, GpuAllocation)
+GpuReading = TypeVar("GpuReading", GpuState, GpuAllocation)
 MAX_GPUS = 16
 MIN_RISE_BYTES = 200e6
 MIN_RISE_SHARE = 0.25  # of what was in use at the first measurement
@@ -59,7 +59,7 @@ def allocated_points(run: Run, gpu: int, since: float) -> list[Point]:
     return [Point(event.time, float(found.current), event.step) for event, found in known if found]
 
 
-def gpu_in(gpus: Iterable[Gpu], number: int) -> Gpu | None:
+def gpu_in(gpus: Iterable[GpuReading], number: int) -> GpuReading | None:
     return next((gpu for gpu in gpus if gpu.gpu == number), None)
 
 

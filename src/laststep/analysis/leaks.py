@@ -1,4 +1,4 @@
-"""Whether memory grows steadily, what holds it, and when it runs out: for the rules and for the living run alike."""
+"""Whether memory grows steadily, what holds it, and when it runs out: for the rules and for a live run."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ MIN_EPOCHS_WITHOUT_OWNER = 3  # that must have ended before growth without an ow
 MIN_SECONDS_WITHOUT_OWNER = 600.0  # the same where there are no epochs
 MIN_SECONDS_OF_DICT = 120.0  # before an epoch has ended, a dict that grows may be a cache
 MIN_USED_SHARE = 0.15  # of the headroom
-NEARLY_USED_UP = 0.8  # of the headroom: then a cache that fills is as bad
+MIN_NEARLY_USED_SHARE = 0.8  # of the headroom: from here on a cache that fills is as bad as a leak
 MAX_SHARE_OF_EPOCH = 0.8  # at which memory runs out, for that to be sure
 MIN_SAMPLES = 12  # to say that memory did not rise
-SAME_SIZE = 1.02  # up to this ratio of their growth, two containers are the same data; the first is named
+MAX_SAME_DATA_RATIO = 1.02  # of the growth of two containers: up to it they hold the same data, and the first is named
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Leak:
 
 @view
 def leak_of(run: Run) -> Leak | None:
-    """The leak of a run, living or dead; the same answer for all rules."""
+    """The leak of a run, live or ended; the same for all rules."""
     last_step = run.steps[-1].time if run.steps else 0.0
     # Memory is freed at the end: only the samples from training count.
     return find_leak(run.samples, run.events, None if run.alive else last_step)
@@ -182,7 +182,7 @@ def _last_headroom(samples: Sequence[Sample]) -> Headroom | None:
 
 def _is_sound(leak: Leak, events: Sequence[Event], has_epochs: bool) -> bool:
     used_share = leak.projection.used_share if leak.projection else None
-    if _ends_before_the_epoch(leak, events) or (used_share is not None and used_share > NEARLY_USED_UP):
+    if _ends_before_the_epoch(leak, events) or (used_share is not None and used_share > MIN_NEARLY_USED_SHARE):
         return True
     if leak.owner is not None:
         may_be_cache = leak.owner.kind in ("dict", "set") and not has_epochs
@@ -230,7 +230,7 @@ def owner_of(censuses: Sequence[Census], slope: float) -> Owner | None:
         grown, added = entry.bytes - older.bytes, entry.length - older.length
         part = expected * (last.time - oldest.time) / seconds if seconds > 0 else expected
         share = grown / max(part, 1.0)
-        if share >= MIN_OWNER_SHARE and added > 0 and (best is None or grown > SAME_SIZE * best.grown_bytes):
+        if share >= MIN_OWNER_SHARE and added > 0 and (best is None or grown > MAX_SAME_DATA_RATIO * best.grown_bytes):
             best = Owner(
                 entry.name, entry.kind, entry.holds, entry.where, entry.length, added, grown, share, (oldest, last)
             )
@@ -276,7 +276,7 @@ def _evenly_spaced(points: Sequence[Point], count: int = 32) -> tuple[float, ...
 
 
 def exhaustion_evidence(run: Run, leak: Leak) -> list[Evidence]:
-    """When memory runs out, while the run lives; that it did, afterwards."""
+    """When memory runs out, for a live run; that it did, for one that has ended."""
     kill = memory_kill(run)
     if kill is not None:
         limit = limit_of(run, kill.group)

@@ -59,7 +59,7 @@ def can_tell(run: Run) -> bool:
 
 
 def was_killed(run: Run) -> bool:
-    """By SIGKILL; or nobody saw its end: the supervisor died too, or another process got the exit status."""
+    """By SIGKILL; or its end was not observed: the supervisor died too, or another process got the exit status."""
     return killed_with(run, 9, "SIGKILL") or run.vanished
 
 

@@ -20,7 +20,7 @@ from laststep.record.run import FATAL, Run, view
 
 MAX_FAILURES = 1000
 MAX_QUOTE_CHARS = 220
-MAX_MESSAGE_CHARS = 16_000  # both ends are kept: TensorFlow puts the point at the end
+MAX_MESSAGE_CHARS = 16_000  # both ends are kept: TensorFlow puts the essential part at the end
 MAX_LINE_CHARS = 2_000
 MIN_WRAPPED_CHARS = 78  # a line of this length may continue in the next
 # Errors that native code hands to Python.
@@ -37,7 +37,7 @@ _STAMPED = re.compile(
     r"\b[IWEF] (?:[\w.]+/)*[\w.]+\.(?:cc|cpp|cu|h|mm):\d+\]|\b[IWEF]\d{4} \d\d:\d\d:[\d.]+ +\d+ [\w./]+:\d+\]|"
     r"\.(?:cc|cu):\d+\] |^(?:ERROR|FATAL)\b"
 )
-# Each message that a rule knows contains one of these words; prose contains none of them.
+# Each message that a rule searches for contains one of these words.
 _KEYWORD = re.compile(
     r"(?i)error|fail|could not|cannot|n't |not found|no such|exist|denied|memory|invalid|unexpected|mismatch|must|"
     r"incompatible|expected|received|corrupt|truncat|empty|shape|dimension|label|gradient|space|quota|too many|connect|"
@@ -129,7 +129,7 @@ def ended_well(run: Run) -> bool:
 def _candidate_lines(run: Run) -> list[tuple[str, str, int]]:
     """Lines on the console that may name the cause: (the line, joined with the next if it may be wrapped, its number).
 
-    None beside an error of Python's own, a kill or a request to terminate: they explain themselves. Beside an error
+    None beside an error of Python's own, a kill or a request to terminate: these explain themselves. Beside an error
     from native code what native libraries logged; any line only after a fatal signal, or where nothing else is known.
     """
     return list(_read_candidates(run))

@@ -1,4 +1,4 @@
-"""Which signal ended the process, and who sent it: the program, a person, a batch system, laststep."""
+"""Which signal ended the process, and what sent it: the program, a person, a batch system, laststep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run that does not move is doing, read from a snapshot: its stacks and its system calls."""
+"""What a run without progress is doing, read from a snapshot: its stacks and its system calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_IDLE_CORES = 0.05
 MAX_IDLE_IO_BYTES = 10_000  # per second
 MAX_IDLE_GPU_PERCENT = 5
 MAX_IDLE_WAKEUPS = 2  # per second, of a thread in a network call: more, and data arrives
-MIN_NAPS = 20  # wakeups per second of a thread that sleeps again and again
+MIN_SHORT_SLEEPS = 20  # per second, of a thread that sleeps again and again
 MIN_RUNNABLE_SHARE = 0.2  # of the time in which a thread was ready to run and had no core: it is not asleep
 MIN_STARVED_SHARE = 0.5  # of the time without a core
 MIN_LASTSTEP_CORES = 0.02
@@ -42,7 +42,7 @@ EXTERNAL_CALLS = {"recv", "connect", "wait", "read", "poll", "select", "epoll"}
 NETWORK_CALLS = ("recv", "read", "poll", "select", "epoll", "send", "write")
 STDIN = "standard input"
 PROMPTS = re.compile(r"\binput\(|\bset_trace\(|\bbreakpoint\(")
-# Functions and files by which a stack tells what TensorFlow or Keras is doing.
+# Functions and files by which a stack shows what TensorFlow or Keras is doing.
 EXECUTE = "quick_execute"
 TRACING = ("func_graph_from_py_func", "_create_concrete_function", "from_func_graph")
 SAVING = ("save_model", "save_weights_only", "save_weights", "write_checkpoint")
@@ -63,7 +63,7 @@ class ThreadView:
         self.current = stack.current
         self.frames = stack.frames
         # After each short sleep it takes Python's own lock, and is sometimes seen there.
-        self.call = "sleep" if stack.call == "futex" and stack.woke >= MIN_NAPS else stack.call
+        self.call = "sleep" if stack.call == "futex" and stack.woke >= MIN_SHORT_SLEEPS else stack.call
         self.on = stack.on
         self.cpu = stack.cpu
         self.woke = stack.woke
@@ -202,14 +202,12 @@ class SnapshotView:
 
     @property
     def waits_for_data(self) -> bool:
-        """By the mark in the graph, by Python's own wait for a batch, or because the pipeline's Python is stuck."""
+        """By the time stamp in the graph, by Python's own wait for a batch, or because the pipeline's code is stuck."""
         if self.main.runs(ITERATOR) or self.main.runs(*PIPELINE):
             return True
         inside = self.main.has(EXECUTE)
         if inside and self.snapshot.watched and self.idle and any(task.on for task in self.snapshot.native):
-            return (
-                True  # from outside there is no mark; a thread of the pipeline that is blocked in a file shows it too
-            )
+            return True  # from outside there is no time stamp, but a thread of the pipeline is blocked in a file
         marked = self.waiting > MIN_DATA_WAIT_SHARE * self.seconds
         return inside and (marked or (self.waiting == 0.0 and bool(self.feeders)))
 

@@ -1,4 +1,4 @@
-"""Why a run that makes no progress is stuck, decided once for all rules about it: the first sign counts."""
+"""Why a run that makes no progress is stuck, decided once for all rules about it: the first cause that fits counts."""
 
 from __future__ import annotations
 
@@ -160,14 +160,18 @@ def activity(thread: ThreadView) -> str:
     if thread.call == "sleep":
         return f"sleeping for another {format_duration(thread.wakes)}" if thread.wakes else "sleeping"
     if thread.on == "pipe":
-        return "writing to a pipe that nobody reads" if thread.call == "write" else "reading from a pipe without data"
+        return (
+            "writing to a full pipe that no process reads"
+            if thread.call == "write"
+            else "reading from a pipe without data"
+        )
     if thread.on:
         return f"opening {thread.on}, which does not return" if thread.call == "open" else f"waiting for {thread.on}"
     return "computing" if thread.cpu > MIN_COMPUTING_CORES else ""
 
 
 def used(view: SnapshotView) -> Evidence:
-    """What was used meanwhile."""
+    """CPU time and I/O meanwhile."""
     cores = f"{view.cpu:.1f} cores" if view.cpu >= MAX_IDLE_CORES else "no CPU time"
     io = format_size(view.snapshot.io)
     return Evidence(f"meanwhile the program used {cores} and read or wrote {io}/s", (view.snapshot,))

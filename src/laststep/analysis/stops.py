@@ -1,11 +1,11 @@
-"""Who set stop_training, and the metrics that a callback could monitor."""
+"""What set stop_training, and the metrics that a callback could monitor."""
 
 from __future__ import annotations
 
 import math
 
 from laststep.analysis.finding import Evidence
-from laststep.record.events.shared import Callback
+from laststep.record.events.shared import CallbackFacts
 from laststep.record.events.training import Epoch, Stop
 from laststep.record.run import Fit, Run
 
@@ -31,7 +31,7 @@ def is_early_stopping(stop: Stop) -> bool:
     return stop.callback is not None and is_keras_early_stopping(stop.callback) and "keras" in stop.callback.module
 
 
-def is_keras_early_stopping(callback: Callback) -> bool:
+def is_keras_early_stopping(callback: CallbackFacts) -> bool:
     """EarlyStopping as Keras has it, not a class of the user's of that name."""
     return callback.class_name == "EarlyStopping" and not callback.is_users
 

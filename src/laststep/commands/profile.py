@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from laststep.commands import run as running
 from laststep.record.events.process import ProbeState, RecorderStart
-from laststep.record.events.supervisor import Blind
+from laststep.record.events.supervisor import RecorderMissing
 from laststep.record.events.training import ProfileState
 from laststep.record.folder import find_run
 from laststep.settings import read_settings
@@ -157,7 +157,7 @@ def _why_not(run: Run) -> str:
     for probe in run.all(ProbeState):
         if probe.name == "profiler":
             return probe.because
-    if run.has(Blind) or not run.has(RecorderStart):
+    if run.has(RecorderMissing) or not run.has(RecorderStart):
         return "laststep could not record inside the program"
     if not any(event.profile for event in run.all(RecorderStart)):
         return "this run was not profiled; `laststep profile python train.py` does that"

@@ -10,13 +10,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from laststep.analysis.experiments.prove import OPEN, read_proof
+from laststep.analysis.experiments.prove import OPEN, read_result
 from laststep.analysis.finding import Confidence, Finding, Remedy
 from laststep.experiments.side_run import add_consent, announce, last_output, may_start, side_run, why_not
 from laststep.record.decode import encode
-from laststep.record.events.experiments import Proof, SideRun
+from laststep.record.events.experiments import ProveResult, SideRun
 from laststep.record.events.numbers import BadNumber
-from laststep.record.folder import PROOFS, find_run
+from laststep.record.folder import PROVE_RESULTS, find_run
 from laststep.record.run import DamagedRun, Run
 from laststep.rules.diagnose import diagnose
 from laststep.settings import read_settings
@@ -91,28 +91,28 @@ def _report(
     trial = remedy.trial or {}
     says = str(trial.get("says") or f"{remedy.does}{f': {remedy.change}' if remedy.change else ''}")
     certain, same_loss = finding.confidence is Confidence.CERTAIN, not any(name in trial for name in CHANGES_LOSS)
-    proof = read_proof(side, finding.rule, says, certain, recorded.has(BadNumber), same_loss)
-    _save(recorded, proof)
+    result = read_result(side, finding.rule, says, certain, recorded.has(BadNumber), same_loss)
+    _save(recorded, result)
     if args.json:
-        print(prove.as_json(recorded, proof))
+        print(prove.as_json(recorded, result))
     else:
         width, colour = terminal_settings(sys.stdout)
         place = format_place(remedy.where or finding.where, recorded.cwd)
-        sys.stdout.write(prove.page(recorded, proof, place, width, colour))
+        sys.stdout.write(prove.page(recorded, result, place, width, colour))
     if not side.has(SideRun):
         late = "" if in_time else "it did not reach a fit in time and was stopped; "
         print(f"laststep: {late}the last output of the side run:\n{last_output(folder)}", file=sys.stderr)
-    return 1 if proof.verdict == OPEN else 0
+    return 1 if result.verdict == OPEN else 0
 
 
-def _save(recorded: Run, proof: Proof) -> None:
+def _save(recorded: Run, result: ProveResult) -> None:
     """In the run folder, so that `laststep why` reports it from now on; only printed if that is not writable."""
     from laststep.record.journal import JournalWriter
 
-    if proof.verdict == OPEN or recorded.folder is None:
+    if result.verdict == OPEN or recorded.folder is None:
         return
-    journal = JournalWriter(recorded.folder / PROOFS, "prove")
-    journal.write(proof.KIND, encode(proof))
+    journal = JournalWriter(recorded.folder / PROVE_RESULTS, "prove")
+    journal.write(result.KIND, encode(result))
     if journal.stopped:
         print(f"laststep: the result could not be saved in the run folder ({journal.stopped})", file=sys.stderr)
     journal.close()

@@ -28,20 +28,20 @@ MAX_RESTARTS = 3
 RULES_SECONDS, ANSWER_SECONDS = 3.0, 5.0  # time limits; most answers take less than one second
 PRUNE_SECONDS, NOTE_SECONDS = 5.0, 1.0
 
-Answer = Callable[[Path], str]  # run folder → the text printed after the end
+EndPage = Callable[[Path], str]  # run folder → the page printed after the end
 Requests = dict[str, str] | None  # to the recorder, beyond recording
 
 EXAMPLES = (
     "laststep run python train.py --epochs 10",
     "laststep run train.py",
     "laststep run -m mypackage.train",
-    "laststep run --quiet -- python -u train.py     (no answer; use laststep why)",
+    "laststep run --quiet -- python -u train.py   (no diagnosis; use laststep why)",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = "laststep run [options] [--] python train.py …"
-    parser.add_argument("--quiet", action="store_const", const=True, help="print no answer at the end")
+    parser.add_argument("--quiet", action="store_const", const=True, help="print no diagnosis at the end")
     what = "if training is stuck: warn, warn with all stacks, stop it, or stop and restart it (default: warn)"
     parser.add_argument("--on-stall", choices=ON_STALL, help=what)
     what = "how long without progress counts as stuck (default: learned from the run)"
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     return run_here(command, read_settings(options))
 
 
-def run_here(command: list[str], settings: Settings, answer: Answer | None = None, requests: Requests = None) -> int:
+def run_here(command: list[str], settings: Settings, answer: EndPage | None = None, requests: Requests = None) -> int:
     """Record the command; run it without recording if that is switched off, or if there is no place for the record."""
     if os.environ.get("LASTSTEP_OFF") == "1":
         return run_bare(command)
@@ -105,7 +105,7 @@ def run_bare(command: list[str]) -> int:
 
 
 def run_recorded(
-    command: list[str], folder: Path, settings: Settings, answer: Answer, requests: Requests = None
+    command: list[str], folder: Path, settings: Settings, answer: EndPage, requests: Requests = None
 ) -> int:
     from laststep.supervisor.launch import Supervisor, die_alike
 
@@ -141,7 +141,7 @@ def start(supervisor: Supervisor) -> OSError | None:
     return None
 
 
-def print_answer(answer: Answer, folder: Path) -> None:
+def print_answer(answer: EndPage, folder: Path) -> None:
     """On stderr. The shell waits for it, so it has a time limit, and any signal ends it."""
     try:
         with at_most(ANSWER_SECONDS if answer is diagnosis_page else 0):
@@ -205,7 +205,7 @@ def diagnosis_page(folder: Path) -> str:
     except DamagedRun:
         return f"laststep: no diagnosis: the run folder {folder} is gone or damaged\n"
     width, colour = terminal_settings(sys.stderr)
-    if diagnosis.outcome == "finished" and not diagnosis.findings and not diagnosis.hurried:
+    if diagnosis.outcome == "finished" and not diagnosis.findings and not diagnosis.timed_out:
         return f"laststep: finished, nothing to report ({folder.name})\n"
-    note = f"Not all rules were checked in time; use laststep why {folder.name}\n" if diagnosis.hurried else ""
+    note = f"Not all rules were checked in time; use laststep why {folder.name}\n" if diagnosis.timed_out else ""
     return "\n" + page(diagnosis, width, colour) + note + "\n"

@@ -45,14 +45,14 @@ def run(args: argparse.Namespace) -> int:
 
 def _line(folder: Path, width: int) -> str:
     from laststep.record.run import DamagedRun
-    from laststep.rules.diagnose import NONSENSE, read_diagnosis
+    from laststep.rules.diagnose import INCONSISTENT, read_diagnosis
 
     try:
         diagnosis = read_diagnosis(folder)
         cause = diagnosis.findings[0].rule if diagnosis.findings else "-"
         seconds = format_duration(diagnosis.run.seconds)
         line = f"{pad(folder.name, 20)} {diagnosis.outcome:8} {cause:25} {seconds:>6}  {_short(diagnosis.run.command)}"
-    except (DamagedRun, *NONSENSE):
+    except (DamagedRun, *INCONSISTENT):
         line = f"{pad(folder.name, 20)} damaged"
     return cut(" ".join(clean(line).splitlines()), width)
 

@@ -89,7 +89,7 @@ class Watched:
         from laststep.record.follow import Live
         from laststep.record.run import DamagedRun
         from laststep.reports.figures import view_of
-        from laststep.rules.diagnose import NONSENSE, read_diagnosis
+        from laststep.rules.diagnose import INCONSISTENT, read_diagnosis
 
         began = time.monotonic()
         is_over = self.diagnosis.run.alive and not folders.is_busy(self.folder)
@@ -99,7 +99,7 @@ class Watched:
         live = self._follower.read() if self.diagnosis.run.alive else Live()
         try:
             self.view = view_of(self.diagnosis, live, time.time())
-        except NONSENSE as error:
+        except INCONSISTENT as error:
             raise DamagedRun(f"the record in {self.folder} is inconsistent ({error})") from error
         return self.view
 
@@ -130,16 +130,16 @@ def _sheet(width: int, height: int) -> Sheet:
     from laststep.reports.sheet import Sheet
 
     _, colour = terminal_settings(sys.stdout)
-    return Sheet(width, height, colour, not speaks_utf8(os.environ, sys.stdout.encoding))
+    return Sheet(width, height, colour, not supports_utf8(os.environ, sys.stdout.encoding))
 
 
-def speaks_utf8(environ: Mapping[str, str], encoding: str | None) -> bool:
+def supports_utf8(environ: Mapping[str, str], encoding: str | None) -> bool:
     """By the locale. Python itself sets LC_CTYPE to C.UTF-8 in the C locale: that is ignored."""
     names = [environ.get(name, "") for name in ("LC_ALL", "LC_CTYPE", "LANG")]
     if names[1] == "C.UTF-8" and names[2] in ("", "C", "POSIX"):
         names[1] = ""
-    spoken = next((name for name in names if name), "C").lower().replace("-", "")
-    return "utf8" in spoken and (encoding or "").lower().replace("-", "") == "utf8"
+    locale = next((name for name in names if name), "C").lower().replace("-", "")
+    return "utf8" in locale and (encoding or "").lower().replace("-", "") == "utf8"
 
 
 def _show_last(watched: Watched, on_screen: bool) -> None:

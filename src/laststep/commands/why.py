@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from laststep.record.run import DamagedRun
     from laststep.reports import json, terminal
-    from laststep.rules.diagnose import NONSENSE, read_diagnosis
+    from laststep.rules.diagnose import INCONSISTENT, read_diagnosis
 
     settings = read_settings({"dir": args.dir})
     folder = find_run(args.run, settings.dir)
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     width, colour = terminal_settings(sys.stdout)
     try:
         page = json.page(diagnosis) + "\n" if args.json else terminal.page(diagnosis, width, colour, args.verbose)
-    except NONSENSE as error:
+    except INCONSISTENT as error:
         raise DamagedRun(f"the record in {folder} is inconsistent ({error})") from error
     sys.stdout.write(page)
     return 0

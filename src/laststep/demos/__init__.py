@@ -1,1 +1,1 @@
-"""Small broken programs, shipped with the package: each dies of one thing."""
+"""Small broken programs, shipped with the package: each fails for one reason."""

@@ -8,7 +8,7 @@ import numpy as np
 
 
 class TimeBudget(keras.callbacks.Callback):
-    """Leave when the time that was paid for is used up."""
+    """Exit when the time that was paid for is used up."""
 
     def __init__(self, seconds):
         super().__init__()

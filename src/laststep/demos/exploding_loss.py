@@ -5,7 +5,7 @@ import numpy as np
 
 
 def make_houses(rows):
-    """Area, rooms and age of houses, brought to the same scale, and their price."""
+    """Area, rooms and age of houses, scaled to the same range, and their price."""
     rng = np.random.default_rng(3)
     area = rng.normal(size=rows)
     rooms = 0.7 * area + 0.5 * rng.normal(size=rows)

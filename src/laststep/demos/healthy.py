@@ -1,4 +1,4 @@
-"""Nothing is wrong, and laststep keeps quiet."""
+"""Nothing is wrong, and laststep reports nothing."""
 
 import keras
 import numpy as np

@@ -1,4 +1,4 @@
-"""One batch has another shape: an error nobody catches."""
+"""One batch has another shape: an error that is not caught."""
 
 import keras
 import numpy as np

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from laststep.logs.line_reader import Line
+from laststep.logs.line_reader import LogLine
 from laststep.record.event import Event
 from laststep.record.events.logs import SOURCE, Progress
 from laststep.record.events.training import Epoch, FitEnd, FitStart
@@ -50,11 +50,11 @@ class Bars:
         self._line = 0
         self._counted: int | None = None
 
-    def take(self, line: Line) -> Iterator[Event]:
+    def take(self, line: LogLine) -> Iterator[Event]:
         epoch = _EPOCH.match(line.text)
         if epoch:
             yield from self._header(line, int(epoch["epoch"]) - 1, int(epoch["of"]))
-            line = Line(line.number, line.text[epoch.end() :])  # a pasted log may have lost its newlines
+            line = LogLine(line.number, line.text[epoch.end() :])  # a pasted log may have lost its newlines
         bar = _BAR.match(line.text)
         while bar and (later := _BAR.search(bar["rest"])):
             bar = later  # and its carriage returns
@@ -72,7 +72,7 @@ class Bars:
         """The log ends: an epoch that is still open was not cut short."""
         yield from self._close(is_open=self._cut_at is None)
 
-    def _header(self, line: Line, epoch: int, asked: int) -> Iterator[Event]:
+    def _header(self, line: LogLine, epoch: int, asked: int) -> Iterator[Event]:
         yield from self._close()
         if not self.fits or epoch <= self._last_epoch or asked != self._asked:
             self.fits += 1
@@ -90,7 +90,7 @@ class Bars:
         self._moved_at = self._last_move = line.number
         self.metrics, self._line, self._step_seconds = {}, line.number, None
 
-    def _bar(self, line: Line, bar: re.Match[str]) -> Iterator[Event]:
+    def _bar(self, line: LogLine, bar: re.Match[str]) -> Iterator[Event]:
         done, of = int(bar["done"]), int(bar["of"]) if bar["of"] != "Unknown" else None
         metrics = metrics_in(bar["rest"])
         if self._epoch is None or (self.of is not None and of is not None and of != self.of):
@@ -132,7 +132,7 @@ class Bars:
             yield FitEnd(time=float(self._line), source=SOURCE, id=self.fits)
         self._epoch = None
 
-    def _counter(self, line: Line) -> Iterator[Event]:
+    def _counter(self, line: LogLine) -> Iterator[Event]:
         """A line of the program's own: `step 100: loss 0.4`, tqdm's bar, TensorFlow's global_step."""
         if not any(word in line.text for word in ("oss", "/", "step", "poch", "iter")):
             return
@@ -141,7 +141,7 @@ class Bars:
         if counter or metrics:
             yield self._progress(line, int(counter["done"]) if counter else None, metrics)
 
-    def _progress(self, line: Line, done: int | None, metrics: dict[str, float]) -> Progress:
+    def _progress(self, line: LogLine, done: int | None, metrics: dict[str, float]) -> Progress:
         moved = done is not None and self._counted is not None and done > self._counted
         self._counted = done if done is not None else self._counted
         return Progress(

@@ -6,7 +6,7 @@ import re
 import signal
 from collections.abc import Iterator
 
-from laststep.logs.line_reader import Line
+from laststep.logs.line_reader import LogLine
 from laststep.record.event import Event
 from laststep.record.events.logs import SOURCE
 from laststep.record.events.supervisor import KernelLine, ProcessEnd, Verdict
@@ -27,7 +27,7 @@ _DESCRIPTIONS = {
     "SIGFPE": "Floating point exception",
     "SIGTRAP": "Trace/breakpoint trap",
 }
-# The same in other languages, which a program may also print itself: `Estado: Terminado` is no signal.
+# The same in other languages. A program may also print these words itself: `Estado: Terminado` is not a signal.
 _TRANSLATED = {
     "SIGKILL": "Getötet|Processus arrêté|Tué|Terminado \\(killed\\)|Matado|Ucciso|Morto|Убито|已杀死|已杀掉|죽었음",
     "SIGSEGV": "Speicherzugriffsfehler|Erreur de segmentation|Violación de segmento|Falha de segmentação|"
@@ -230,7 +230,7 @@ class Endings:
     def __init__(self) -> None:
         self.ended_at: int | None = None
 
-    def take(self, line: Line) -> Iterator[Event]:
+    def take(self, line: LogLine) -> Iterator[Event]:
         text = line.text.strip()
         if not _KEYWORD.search(text):
             return
@@ -240,18 +240,18 @@ class Endings:
             yield event
 
 
-def end_at(line: Line, code: int | None, signal: str | None = None) -> ProcessEnd:
+def end_at(line: LogLine, code: int | None, signal: str | None = None) -> ProcessEnd:
     """This line shows that the process ended with this code, or by this signal."""
     time, text = float(line.number), line.text[:MAX_TEXT_CHARS]
     return ProcessEnd(time=time, source=SOURCE, code=code, signal=signal, at_line=line.number, text=text)
 
 
-def _verdict_at(line: Line, by: str, why: str) -> Verdict:
+def _verdict_at(line: LogLine, by: str, why: str) -> Verdict:
     time, text = float(line.number), line.text[:MAX_TEXT_CHARS]
     return Verdict(time=time, source=SOURCE, by=by, why=why, at_line=line.number, text=text)
 
 
-def _kernel_line_at(line: Line, text: str) -> KernelLine:
+def _kernel_line_at(line: LogLine, text: str) -> KernelLine:
     return KernelLine(
         time=float(line.number),
         source=SOURCE,
@@ -261,7 +261,7 @@ def _kernel_line_at(line: Line, text: str) -> KernelLine:
     )
 
 
-def _read(line: Line, text: str) -> Iterator[Event]:
+def _read(line: LogLine, text: str) -> Iterator[Event]:
     if text == "Successfully completed.":  # LSF
         yield end_at(line, 0)
     if _KERNEL.search(text):
@@ -310,7 +310,7 @@ def _signal_in(text: str) -> str | None:
     return None
 
 
-def _by_code(line: Line, word: str) -> Iterator[Event]:
+def _by_code(line: LogLine, word: str) -> Iterator[Event]:
     code = int(word, 0)
     windows = code & 0xFFFFFFFF
     if windows in NTSTATUS:

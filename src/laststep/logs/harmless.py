@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from laststep.logs.line_reader import Line
+from laststep.logs.line_reader import LogLine
 
 
 @dataclass
@@ -75,7 +75,7 @@ KNOWN = (
     (
         r"Error occurred when finalizing GeneratorDataset iterator",
         "Error occurred when finalizing GeneratorDataset",
-        "noise when a generator shuts down, after any kind of end",
+        "printed when a generator shuts down, whatever ended it",
     ),
     (
         r"Gradients do not exist for variables",
@@ -121,11 +121,11 @@ SKIPPED_GPU = re.compile(r"Cannot dlopen some GPU libraries|Skipping registering
 
 
 def is_harmless(text: str) -> bool:
-    """It never ended a training."""
+    """A message that never ends a training."""
     return bool(_ANY.search(text) or SKIPPED_GPU.search(text))
 
 
-def harmless_in(lines: Iterable[Line]) -> list[Harmless]:
+def harmless_in(lines: Iterable[LogLine]) -> list[Harmless]:
     """Those in the log, the most frequent first."""
     found: dict[str, Harmless] = {}
     for line in lines:

@@ -60,11 +60,11 @@ _MONTHS = b"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 
 
 class NotALog(Exception):
-    """Shown to the user in one line."""
+    """Its message is printed as one line."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LogLine:
     number: int
     text: str
 
@@ -75,7 +75,7 @@ class Reading:
 
     lines: int = 0
     bytes: int = 0
-    rubbish: int = 0  # lines that are no text
+    binary_lines: int = 0  # left out
     is_reversed: bool = False  # the newest line came first; lines are counted from the oldest
     skipped: int = 0  # bytes that were not read, to save time
     cut: bool = False  # the end is among them
@@ -86,7 +86,7 @@ class Gap(int):
 
 
 class Repeats:
-    """Tells repetitions from lines to read: the first lines of each shape, and the last before another shape.
+    """Separates repetitions from lines to read: the first lines of each shape, and the last before another shape.
 
     A shape is a line without its numbers, so `loss: nan` among a million lines of `loss: 0.123` is a new one.
     """
@@ -117,7 +117,7 @@ class Repeats:
 
 def read_lines(
     stream: BinaryIO, reading: Reading, repeats: Repeats, name: str = "the log", is_console: bool = False
-) -> Iterator[Line]:
+) -> Iterator[LogLine]:
     """The lines of a stream in order and cleaned, without repetitions."""
     skipped: tuple[int, bytes] | None = None
     last: deque[tuple[int, bytes]] = deque(maxlen=LAST_LINES)
@@ -156,7 +156,7 @@ def _numbered(chunks: Iterable[bytes | Gap], repeats: Repeats) -> Iterator[tuple
             rest = end = b""
             continue
         block = (rest + chunk).replace(b"\r\n", b"\n").replace(b"\x08", b"\r")
-        if repeats.are_full:  # hardly two lines are alike: from here on only lines with a keyword are read
+        if repeats.are_full:  # nearly every line is different: from here on only lines with a keyword are read
             whole = block.rfind(b"\n") + 1
             block, rest = block[:whole], block[whole:]
             for shown, line in _with_keyword(block, number):
@@ -316,7 +316,7 @@ def _is_binary(first: bytes) -> bool:
     return bool(first) and len(head) - len(head.translate(None, _CONTROL)) >= 0.05 * len(head)
 
 
-def _clean(number: int, raw: bytes, reading: Reading) -> Iterator[Line]:
+def _clean(number: int, raw: bytes, reading: Reading) -> Iterator[LogLine]:
     """As it looked on a terminal: without escapes and the prefix of a launcher, joined lines split."""
     text = raw[:MAX_LINE_CHARS].decode("utf-8", "replace")
     if "\x1b" in text:
@@ -328,10 +328,10 @@ def _clean(number: int, raw: bytes, reading: Reading) -> Iterator[Line]:
         text = text[prefix.end() :]
     head = text[:200]
     if len(head) - len(head.translate(_INVISIBLE)) > len(head) // 10:
-        reading.rubbish += 1
+        reading.binary_lines += 1
         return
     joined = "] " in text or "tensorflow" in text or "Traceback (" in text or "Epoch " in text or "ed" in text[-24:]
     for part in _JOINED.split(text) if joined else [text]:
         part = part.rstrip()
         if part:
-            yield Line(number, part)
+            yield LogLine(number, part)

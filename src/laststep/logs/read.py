@@ -11,13 +11,13 @@ from typing import BinaryIO
 
 from laststep.logs.bars import Bars
 from laststep.logs.endings import Endings, end_at
-from laststep.logs.line_reader import Line, Reading, Repeats, read_lines
+from laststep.logs.line_reader import LogLine, Reading, Repeats, read_lines
 from laststep.logs.tracebacks import Tracebacks
 from laststep.record.decode import Scalar
 from laststep.record.event import Event
 from laststep.record.events.logs import SOURCE, Log, Progress
 from laststep.record.events.process import Raised, WarningShown
-from laststep.record.events.shared import Callback
+from laststep.record.events.shared import CallbackFacts
 from laststep.record.events.supervisor import ProcessEnd, Verdict
 from laststep.record.events.training import Epoch, FitStart, Stop
 from laststep.record.run import Run, view
@@ -51,7 +51,7 @@ _ON_NAN = re.compile(r"Batch (?P<batch>\d+): Invalid loss, terminating training"
 class ParsedLog:
     """The lines and events of one run, in order. The time of an event is the number of its line."""
 
-    lines: list[Line]
+    lines: list[LogLine]
     events: list[Event]
     reading: Reading
     runs: int = 1
@@ -98,7 +98,7 @@ def run_from_log(log: ParsedLog, name: str) -> Run:
         lines=reading.lines,
         bytes=reading.bytes,
         runs=log.runs,
-        rubbish=reading.rubbish,
+        binary_lines=reading.binary_lines,
         is_reversed=reading.is_reversed,
     )
     run = Run(id=name, events=(event, *log.events), too_large=log.too_large)
@@ -113,13 +113,13 @@ class _LogParser:
         self._runs = 1
         self._candidate: int | None = None  # the line at which another run may have begun
         self._was_over = False
-        self._first: list[Line] = []
-        self._last: deque[Line] = deque(maxlen=MAX_LAST_LINES)
+        self._first: list[LogLine] = []
+        self._last: deque[LogLine] = deque(maxlen=MAX_LAST_LINES)
         self._events: list[Event] = []
         self._tracebacks, self._bars, self._endings = Tracebacks(), Bars(), Endings()
         self._monitor: Mapping[str, Scalar] = {}
 
-    def take(self, line: Line) -> bool:
+    def take(self, line: LogLine) -> bool:
         """True if this line shows that another run has begun."""
         self._note_start(line)
         (self._first if len(self._first) < MAX_FIRST_LINES else self._last).append(line)
@@ -140,7 +140,7 @@ class _LogParser:
         log.events = list(_as_it_ended(log))
         return log
 
-    def _note_start(self, line: Line) -> None:
+    def _note_start(self, line: LogLine) -> None:
         """A process begins here: of another run, if one has ended before; or a child, or another rank."""
         if not _STARTS.search(line.text):
             return
@@ -163,7 +163,7 @@ class _LogParser:
         self._first = [line for line in (*self._first, *self._last) if line.number >= number][:MAX_FIRST_LINES]
         self._last.clear()
 
-    def _events_of(self, line: Line) -> Iterator[Event]:
+    def _events_of(self, line: LogLine) -> Iterator[Event]:
         was_open = self._tracebacks.in_message
         yield from self._tracebacks.take(line)
         if self._tracebacks.is_open:
@@ -174,7 +174,7 @@ class _LogParser:
         yield from self._bars.take(line)
         yield from self._endings.take(line)
 
-    def _keras_events(self, line: Line) -> Iterator[Event]:
+    def _keras_events(self, line: LogLine) -> Iterator[Event]:
         """Lines of Keras and TensorFlow about what a recorder records itself."""
         text, when = line.text, float(line.number)
         if _FATAL.match(text.strip()):
@@ -191,7 +191,7 @@ class _LogParser:
             yield Stop(
                 time=when,
                 source=SOURCE,
-                callback=Callback(class_name="EarlyStopping" if early else "TerminateOnNaN", module="keras"),
+                callback=CallbackFacts(class_name="EarlyStopping" if early else "TerminateOnNaN", module="keras"),
                 epoch=int(early["epoch"]) - 1 if early else None,
                 values=self._monitor if early else {},
                 metrics=self._bars.metrics,  # still updated: the bar of the bad batch comes after this line
@@ -199,7 +199,7 @@ class _LogParser:
                 text=text[:200],
             )
 
-    def _warning(self, line: Line, warned: re.Match[str]) -> WarningShown:
+    def _warning(self, line: LogLine, warned: re.Match[str]) -> WarningShown:
         message = (warned["logged"] or warned["message"] or "")[:1000]
         if warned["logged"] and _RAN_OUT.search(
             message

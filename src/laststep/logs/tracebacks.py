@@ -7,14 +7,14 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
-from laststep.logs.line_reader import Line
+from laststep.logs.line_reader import LogLine
 from laststep.record.events.logs import SOURCE
 from laststep.record.events.process import ChainedException, Raised
-from laststep.record.events.shared import Callback, Frame, users_line
+from laststep.record.events.shared import CallbackFacts, Frame, users_line
 from laststep.record.place import Place
 
 CUT_OFF = "an error that the log cuts off"
-MAX_MESSAGE_LINES = 400  # TensorFlow puts the point at the end, after pages of stack
+MAX_MESSAGE_LINES = 400  # TensorFlow puts the essential part at the end, after pages of stack
 _BEGINS = re.compile(
     r"^(?P<indent>\s*)Traceback \(most recent call last\)|"
     r"^(?P<margin>\s*)(?P<ipython>\w+?(?:Error|Exception|Interrupt|Iteration|Exit)|\w+(?= {6,}))\s*"
@@ -71,7 +71,7 @@ class Tracebacks:
         self._earlier: list[ChainedException] = []
         self._chained = False
 
-    def take(self, line: Line) -> Iterator[Raised]:
+    def take(self, line: LogLine) -> Iterator[Raised]:
         thread = _BESIDE.match(line.text)
         if thread:
             self._next_thread = thread["name"] or "the interpreter's end"
@@ -155,7 +155,7 @@ class Tracebacks:
             self._frames[-1] = dataclasses.replace(self._frames[-1], text=_source(text))
         return text.startswith((" ", "\t")) or not text
 
-    def _open(self, found: re.Match[str], line: Line) -> None:
+    def _open(self, found: re.Match[str], line: LogLine) -> None:
         self._chained = False
         self._error_line = line.number
         self._error, self._message = found["type"], [found["message"] or ""]
@@ -200,14 +200,14 @@ def _source(text: str) -> str:
     return text.strip()[:200]
 
 
-def _callback_in(frames: Sequence[Frame]) -> Callback | None:
+def _callback_in(frames: Sequence[Frame]) -> CallbackFacts | None:
     """Keras's list of callbacks calls a hook: the next frame is in the callback."""
     for caller, frame in itertools.pairwise(frames):
         own = "keras" in caller.file and "keras" not in frame.file
         listed = "callback" in caller.file and _HOOK.match(caller.function)
         if (own or listed) and _HOOK.match(frame.function):
             name, _, hook = frame.function.rpartition(".")
-            return Callback(
+            return CallbackFacts(
                 class_name=name or "a callback",
                 hook=hook,
                 is_users=users_line([frame]) is not None,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from laststep.profile.layers import PIPELINE, SUFFIX, Layers, op_type, tree
-from laststep.profile.trace import Allocation, Span, Trace
+from laststep.profile.trace import Allocation, ProfileTrace, Span
 from laststep.record.events.training import ProfileState
 from laststep.text import format_size
 
@@ -55,7 +55,7 @@ class Profile:
         return statistics.median(self.seconds)
 
 
-def make_profile(trace: Trace, done: ProfileState, before: Sequence[float] = ()) -> Profile | None:
+def make_profile(trace: ProfileTrace, done: ProfileState, before: Sequence[float] = ()) -> Profile | None:
     """None if no step is complete. `before`: seconds of the steps just before the profile."""
     rows = _rows(done)
     steps = [_span(begin, end, trace.origin_ns) for _, begin, end in rows]
@@ -142,7 +142,7 @@ def length(spans: Iterable[Span]) -> int:
     return sum(end - begin for begin, end in spans)
 
 
-def shares(trace: Trace, windows: list[Span]) -> dict[str, float]:
+def shares(trace: ProfileTrace, windows: list[Span]) -> dict[str, float]:
     """Each moment counts once: as compute, else as waiting, else as idle; the rest is Python."""
     on_device = bool(trace.devices)
     working = (op for op in trace.ops if not op.in_pipeline and (op.on_device or not on_device))
@@ -164,7 +164,7 @@ def _inside(windows: list[Span], at: int) -> bool:
     return place >= 0 and at < windows[place][1]
 
 
-def _names(trace: Trace) -> set[str]:
+def _names(trace: ProfileTrace) -> set[str]:
     return {op.name for op in trace.ops if not op.in_pipeline} | {allocation.op for allocation in trace.memory}
 
 
@@ -173,7 +173,7 @@ def _named(names: Layers, name: str, kind: str) -> tuple[str, str, bool]:
     return layer, op_type(kind or SUFFIX.sub("", name.rpartition("/")[2])), backward
 
 
-def _times(trace: Trace, windows: list[Span], names: Layers) -> Iterable[tuple[str, str, bool, float]]:
+def _times(trace: ProfileTrace, windows: list[Span], names: Layers) -> Iterable[tuple[str, str, bool, float]]:
     on_device = bool(trace.devices)
     for op in trace.ops:
         if not _inside(windows, op.begin) or (on_device and not op.on_device and not op.in_pipeline):
@@ -219,7 +219,7 @@ def _memory_note(memory: list[Allocation], peak: int, on_device: bool) -> str:
     return f"Memory: allocated by ops{less}; peak in use: {format_size(peak)}."
 
 
-def _notes(trace: Trace, done: ProfileState, count: int) -> Iterable[str]:
+def _notes(trace: ProfileTrace, done: ProfileState, count: int) -> Iterable[str]:
     if done.because and done.wanted is not None and count < done.wanted:
         yield f"Only {count} of {done.wanted} steps: {done.because}."
     if trace.compiled:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from laststep.profile import hlo
-from laststep.profile.wire import Torn, fields, number, signed, text, varint
+from laststep.profile.wire import Malformed, fields, number, signed, text, varint
 from laststep.record.reading import read_plain
 from laststep.record.run import DamagedRun
 
@@ -53,7 +53,7 @@ class Allocation(NamedTuple):
 
 
 @dataclass
-class Trace:
+class ProfileTrace:
     """What one process did during the profile."""
 
     origin_ns: int = 0
@@ -77,7 +77,7 @@ class _Plane:
     own: list[memoryview] = field(default_factory=list)
 
 
-def read_trace(path: Path) -> Trace:
+def read_trace(path: Path) -> ProfileTrace:
     """Read a trace of TensorFlow's profiler. It may be damaged or hostile: DamagedRun is the only error."""
     content = read_plain(path, MAX_BYTES)
     if not content:
@@ -86,16 +86,16 @@ def read_trace(path: Path) -> Trace:
         raise DamagedRun(f"{path} is too large for laststep; TensorBoard can open it")
     try:
         return _read(memoryview(content))
-    except Torn as error:
+    except Malformed as error:
         raise DamagedRun(f"{path} is not a complete profile ({error})") from error
 
 
-def _read(content: memoryview) -> Trace:
+def _read(content: memoryview) -> ProfileTrace:
     parts = [value for key, value in fields(content) if key == 1 and isinstance(value, memoryview)]
     planes = [_plane(value) for value in parts[:MAX_PARTS]]
     if not any(plane.lines for plane in planes):
-        raise Torn("it contains no event")
-    trace = Trace(origin_ns=next((origin for plane in planes if (origin := _origin(plane))), 0))
+        raise Malformed("it contains no event")
+    trace = ProfileTrace(origin_ns=next((origin for plane in planes if (origin := _origin(plane))), 0))
     compiled = hlo.names(metadata for plane in planes for _, metadata in plane.events.values())
     kernels = {re.sub(r"\W", "_", name): op for name, op in compiled.items()} | compiled
     trace.devices = [plane.name for plane in planes if plane.name.startswith(DEVICE) and plane.lines]
@@ -113,7 +113,7 @@ def _plane(data: memoryview) -> _Plane:
         if not isinstance(value, memoryview):
             continue
         if max(len(plane.events), len(plane.stats)) > MAX_NAMES or max(len(plane.lines), len(plane.own)) > MAX_PARTS:
-            raise Torn("it has too many names")
+            raise Malformed("it has too many names")
         if key == 2:
             plane.name = text(value)
         elif key == 3:
@@ -175,7 +175,7 @@ class _Line(NamedTuple):
     data: memoryview
 
 
-def _line(data: memoryview, trace: Trace) -> _Line:
+def _line(data: memoryview, trace: ProfileTrace) -> _Line:
     """One thread, or one stream of a device; `start` is in picoseconds since the origin."""
     name, stamp = "", 0
     for key, value in fields(data):
@@ -191,7 +191,7 @@ def _line(data: memoryview, trace: Trace) -> _Line:
     return _Line(name, stamp * 1000, data)
 
 
-def _spans(line: _Line, wanted: dict[int, int], trace: Trace) -> Iterator[tuple[int, int, int, memoryview]]:
+def _spans(line: _Line, wanted: dict[int, int], trace: ProfileTrace) -> Iterator[tuple[int, int, int, memoryview]]:
     """(metadata id, begin, end, event) of the events with a wanted id; others are skipped."""
     for key, event in fields(line.data):
         # The id is the first field with every writer of this format.
@@ -229,7 +229,7 @@ def _kind(name: str, compiled: dict[str, str]) -> int:
     return XLA if name in compiled else 0
 
 
-def _read_host(plane: _Plane, trace: Trace, compiled: dict[str, str]) -> None:
+def _read_host(plane: _Plane, trace: ProfileTrace, compiled: dict[str, str]) -> None:
     kinds = {identity: _kind(name, compiled) for identity, (name, _) in plane.events.items()}
     wanted = {identity: kind for identity, kind in kinds.items() if kind}
     most = 0
@@ -243,7 +243,7 @@ def _read_host(plane: _Plane, trace: Trace, compiled: dict[str, str]) -> None:
 
 
 def _read_thread(
-    line: _Line, plane: _Plane, wanted: dict[int, int], trace: Trace, compiled: dict[str, str]
+    line: _Line, plane: _Plane, wanted: dict[int, int], trace: ProfileTrace, compiled: dict[str, str]
 ) -> tuple[list[tuple[int, int, str]], list[Span]]:
     calls: list[tuple[int, int, str]] = []
     runs: list[Span] = []
@@ -268,14 +268,14 @@ def _read_thread(
     return calls, runs
 
 
-def _add_allocation(stats: dict[str, int | str], at: int, trace: Trace) -> None:
+def _add_allocation(stats: dict[str, int | str], at: int, trace: ProfileTrace) -> None:
     size, in_use = stats.get("allocation_bytes"), stats.get("bytes_allocated")
     if isinstance(size, int) and isinstance(in_use, int) and size > 0:
         allocation = Allocation(at, size, in_use, str(stats.get("tf_op") or ""), str(stats.get("allocator_name") or ""))
         trace.memory.append(allocation)
 
 
-def _add_eager(calls: list[tuple[int, int, str]], runs: list[Span], trace: Trace) -> None:
+def _add_eager(calls: list[tuple[int, int, str]], runs: list[Span], trace: ProfileTrace) -> None:
     """An op that Python calls eagerly has no span of its own: its run is the one inside its call."""
     ordered = iter(sorted(runs))
     run = next(ordered, None)
@@ -293,7 +293,7 @@ def _add_eager(calls: list[tuple[int, int, str]], runs: list[Span], trace: Trace
         trace.ops.append(Op(*run, name, name, in_pipeline=makes_input))
 
 
-def _read_device(plane: _Plane, trace: Trace, compiled: dict[str, str]) -> None:
+def _read_device(plane: _Plane, trace: ProfileTrace, compiled: dict[str, str]) -> None:
     """The streams of a device: every event on them is work of the device."""
     wanted = dict.fromkeys(plane.events, OP)
     for data in plane.lines:

@@ -1,4 +1,4 @@
-"""The protobuf wire format, for untrusted data: bounded, and no error but Torn."""
+"""The protobuf wire format, for untrusted data: bounded amounts; Malformed is the only error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MAX_TEXT_BYTES = 4096
 VARINT, EIGHT_BYTES, LENGTH, FOUR_BYTES = 0, 1, 2, 5
 
 
-class Torn(Exception):
+class Malformed(Exception):
     """These bytes are not a complete message."""
 
 
@@ -26,9 +26,9 @@ def varint(data: memoryview, at: int) -> tuple[int, int]:
                 return value, at
             shift += 7
             if shift > 63:
-                raise Torn("an endless number")
+                raise Malformed("a number of more than 64 bits")
     except IndexError:
-        raise Torn("truncated in a number") from None
+        raise Malformed("it ends in the middle of a number") from None
 
 
 def fields(data: memoryview) -> Iterator[Field]:
@@ -46,9 +46,9 @@ def fields(data: memoryview) -> Iterator[Field]:
         elif kind in (EIGHT_BYTES, FOUR_BYTES):
             length = 8 if kind == EIGHT_BYTES else 4
         else:
-            raise Torn(f"a field of an unknown kind ({kind})")
+            raise Malformed(f"a field of an unknown kind ({kind})")
         if at + length > end:
-            raise Torn("truncated in a field")
+            raise Malformed("it ends in the middle of a field")
         yield key >> 3, data[at : at + length]
         at += length
 

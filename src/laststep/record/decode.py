@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 T = TypeVar("T")
-Reader: TypeAlias = Callable[[Any], Any]  # the value as annotated, or BAD
+FieldReader: TypeAlias = Callable[[Any], Any]  # the value as annotated, or BAD
 
 BAD: Final = object()
 WHOLE: Final = "whole"  # marks a tuple that means nothing with an element missing
@@ -76,7 +76,7 @@ def _read_fields(kind: Any, fields: Mapping[str, Any]) -> Any:
 
 
 @functools.cache
-def _plan(kind: Any) -> tuple[tuple[str, tuple[str, ...], Reader, bool], ...]:
+def _plan(kind: Any) -> tuple[tuple[str, tuple[str, ...], FieldReader, bool], ...]:
     """For each field: its name, its names on disk, how it is read, whether nothing can stand for it."""
     hints = typing.get_type_hints(kind, include_extras=True)
     return tuple(
@@ -90,7 +90,7 @@ def _is_required(field: dataclasses.Field[Any]) -> bool:
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
-def _reader(hint: Any) -> Reader:
+def _reader(hint: Any) -> FieldReader:
     if hint in SIMPLE:
         return SIMPLE[hint]
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
@@ -153,7 +153,7 @@ def _read_dataclass(kind: type[Any], value: Any) -> Any:
     return BAD if read is BAD else kind(**read)
 
 
-def _read_one_of(readers: tuple[Reader, ...], value: Any) -> Any:
+def _read_one_of(readers: tuple[FieldReader, ...], value: Any) -> Any:
     for reader in readers:
         read = reader(value)
         if read is not BAD:
@@ -161,25 +161,25 @@ def _read_one_of(readers: tuple[Reader, ...], value: Any) -> Any:
     return BAD
 
 
-def _read_tuple(reader: Reader, value: Any) -> Any:
+def _read_tuple(reader: FieldReader, value: Any) -> Any:
     if type(value) is not list:
         return BAD
     return tuple(item for item in map(reader, value) if item is not BAD)
 
 
-def _read_whole_tuple(reader: Reader, value: Any) -> Any:
+def _read_whole_tuple(reader: FieldReader, value: Any) -> Any:
     read = _read_tuple(reader, value)
     return read if read is not BAD and len(read) == len(value) else BAD
 
 
-def _read_fixed_tuple(readers: tuple[Reader, ...], value: Any) -> Any:
+def _read_fixed_tuple(readers: tuple[FieldReader, ...], value: Any) -> Any:
     if type(value) is not list or len(value) != len(readers):
         return BAD
     read = tuple(reader(item) for reader, item in zip(readers, value, strict=True))
     return BAD if BAD in read else read
 
 
-def _read_mapping(reader: Reader, value: Any) -> Any:
+def _read_mapping(reader: FieldReader, value: Any) -> Any:
     if type(value) is not dict:
         return BAD
     read = ((str(name), reader(item)) for name, item in value.items())
@@ -187,7 +187,7 @@ def _read_mapping(reader: Reader, value: Any) -> Any:
 
 
 Number: Final = object()
-SIMPLE: Final[Mapping[Any, Reader]] = {
+SIMPLE: Final[Mapping[Any, FieldReader]] = {
     str: _read_text,
     bool: _read_bool,
     int: _read_int,

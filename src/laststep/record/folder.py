@@ -18,7 +18,7 @@ SUPERVISOR_JOURNAL = "supervisor.jsonl"
 SAMPLES = "samples.jsonl"
 CONSOLE = "console"
 FAULTS = "faults"
-PROOFS = "proofs.jsonl"
+PROVE_RESULTS = "proofs.jsonl"
 
 
 class NoSuchRun(Exception):
@@ -217,7 +217,7 @@ def is_held(folder: Path) -> bool:
         return False
     except BlockingIOError:
         return True
-    except OSError:  # a filesystem without locks: nobody can hold it
+    except OSError:  # a filesystem without locks: no process can hold it
         return False
     finally:
         os.close(fd)

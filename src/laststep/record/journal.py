@@ -200,7 +200,7 @@ class Entry(NamedTuple):
 
 
 def read_journal(path: Path, allowance: Allowance | None = None) -> Iterator[Event]:
-    """All complete lines of a journal and its rotated pieces; torn lines and lines that are not events are skipped."""
+    """All complete lines of a journal and its rotated pieces that are events."""
     for entry in read_entries(path, allowance):
         event = entry.decode()
         if event is not None:

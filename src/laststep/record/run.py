@@ -15,7 +15,7 @@ from laststep.record import folder as folders
 from laststep.record.claim import claimant
 from laststep.record.console import read_console
 from laststep.record.event import Event
-from laststep.record.events.experiments import Proof
+from laststep.record.events.experiments import ProveResult
 from laststep.record.events.logs import Log
 from laststep.record.events.process import ExitCall, Exiting, Raised
 from laststep.record.events.supervisor import Launch, ProcessEnd
@@ -27,18 +27,18 @@ from laststep.record.sample import Sample
 from laststep.record.samples import read_samples
 from laststep.record.steps import Now, Step, StepRecord, read_steps
 
-MOST_STEP_FILES = 16  # the newest are read
+MAX_STEP_FILES = 16  # the newest are read
 STEPS_NAME = re.compile(r"steps\.\d+(-\d+)?")
 FATAL = frozenset({"SIGSEGV", "SIGABRT", "SIGILL", "SIGBUS", "SIGFPE", "SIGSYS", "SIGTRAP"})
 
 
 class DamagedRun(Exception):
-    """Said to the user in one line."""
+    """Its message is printed as one line."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """One fit: what was asked of it and how far it came."""
+    """One fit: what was requested and how far it came."""
 
     began: FitStart
     ended: FitEnd | None
@@ -73,7 +73,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Run:
-    """The one value in the middle: the same while the run lives and after it is dead."""
+    """The value that everything after the record reads: the same for a live run and for one that has ended."""
 
     id: str
     events: tuple[Event, ...] = ()
@@ -83,14 +83,14 @@ class Run:
     now: Now | None = None
     alive: bool = False
     previous: str | None = None
-    proofs: tuple[Proof, ...] = ()  # what experiments told later, the last one last
+    prove_results: tuple[ProveResult, ...] = ()  # what `laststep prove` found later, the newest last
     folder: Path | None = field(default=None, compare=False)
     too_large: tuple[str, ...] = ()  # what was not read to its end
     views: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)  # see `view`
 
     @classmethod
     def load(cls, folder: Path) -> Run:
-        """Read a run folder. Nothing in it is executed, and what is torn or foreign is skipped."""
+        """Read a run folder. Nothing in it is executed, and what is incomplete or not a record is skipped."""
         allowance = Allowance()
         supervisor = read_journal(folder / folders.SUPERVISOR_JOURNAL, allowance)
         found = [*supervisor, *read_recorders(folder, allowance)]
@@ -107,19 +107,19 @@ class Run:
             now=record.now,
             alive=_is_alive(folder, events),
             previous=next((event.previous for event in events if isinstance(event, Launch) and event.previous), None),
-            proofs=tuple(e for e in read_journal(folder / folders.PROOFS, allowance) if isinstance(e, Proof)),
+            prove_results=_read_prove_results(folder, allowance),
             folder=folder,
             too_large=tuple(allowance.notes),
         )
 
     @property
     def is_log(self) -> bool:
-        """Nothing is there but what was printed."""
+        """Read from a console log: there is no recording."""
         return self.has(Log)
 
     @functools.cached_property
     def _by_kind(self) -> dict[type[Event], list[Event]]:
-        """Asked hundreds of times by the rules, of records with a hundred thousand events."""
+        """Called hundreds of times by the rules, on records with a hundred thousand events."""
         found: dict[type[Event], list[Event]] = {}
         for event in self.events:
             found.setdefault(type(event), []).append(event)
@@ -177,7 +177,7 @@ class Run:
 
     @property
     def vanished(self) -> bool:
-        """Dead without a word: no exit status known, no normal end, no exception that would explain it."""
+        """Dead, with no record of why: no exit status, no normal end, no exception that would explain it."""
         if self.is_log:
             return False
         end = self.last(ProcessEnd)
@@ -227,7 +227,7 @@ class Run:
 
 
 class view(Generic[T]):
-    """A view of a run: made when it is first asked for, then kept with the run."""
+    """A view of a run: computed on first use, then kept with the run."""
 
     def __init__(self, make: Callable[[Run], T]) -> None:
         self._make = make
@@ -240,7 +240,7 @@ class view(Generic[T]):
         return made
 
     def keep(self, run: Run, made: T) -> None:
-        """It is known already."""
+        """Keep a view that was computed before."""
         run.views[self] = made
 
 
@@ -257,15 +257,20 @@ def _last_record(folder: Path) -> StepRecord:
     """The steps of the process that trained last, where a run had several."""
     files = [path for path in folder.glob("steps.*") if STEPS_NAME.fullmatch(path.name) and not path.is_symlink()]
     best = StepRecord([])
-    for path in sorted(files, key=modified)[-MOST_STEP_FILES:]:
+    for path in sorted(files, key=modified)[-MAX_STEP_FILES:]:
         record = read_steps(path)
         if record.steps or not best.steps:
             best = record
     return best
 
 
+def _read_prove_results(folder: Path, allowance: Allowance) -> tuple[ProveResult, ...]:
+    found = read_journal(folder / folders.PROVE_RESULTS, allowance)
+    return tuple(event for event in found if isinstance(event, ProveResult))
+
+
 def _is_alive(folder: Path, events: Sequence[Event]) -> bool:
-    """Somebody records into the folder: the supervisor, or the training alone when the supervisor is dead."""
+    """A live process records into the folder: the supervisor, or the training alone if the supervisor is dead."""
     if any(isinstance(event, ProcessEnd) for event in events):
         return False
     launch = next((event for event in events if isinstance(event, Launch)), None)

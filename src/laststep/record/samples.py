@@ -63,7 +63,7 @@ def read_samples(path: Path, allowance: Allowance | None = None) -> list[Sample]
 
 
 def _parse(line: bytes) -> Sample | None:
-    """None for a line that is torn or foreign."""
+    """None for a line that is incomplete or is not a sample."""
     try:
         fields = json.loads(line)
         sample = decode_sample(fields) if isinstance(fields, dict) else None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAGIC = b"LSTEPS01"
-# The number stands at both ends: a slot that was torn by a kill in mid-write is detected and skipped.
+# The number stands at both ends: a slot that a kill left half-written is detected and skipped.
 SLOT = struct.Struct("<QdffdfiiHHxxxxxxxxQ")
 HEADER_BYTES = 4096
 PREAMBLE = struct.Struct("<8sII")  # magic, slot size, number of levels

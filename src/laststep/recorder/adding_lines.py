@@ -6,7 +6,7 @@ import ast
 import functools
 from typing import Any, NamedTuple
 
-from laststep.recorder.frames import Place, is_users, parse_source, place
+from laststep.recorder.frames import PlaceFields, is_users, parse_source, place
 
 ADDING_METHODS = frozenset({"append", "appendleft", "extend", "add", "insert", "update", "setdefault", "put"})
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
@@ -24,7 +24,7 @@ class Addition(NamedTuple):
     in_function: bool
 
 
-def adding_line(name: str, file: str) -> Place | None:
+def adding_line(name: str, file: str) -> PlaceFields | None:
     """The line that adds to the container; preferably in the class that holds it, then in a loop or a hook."""
     owner, attribute, key = _parts(name)
     if not attribute or not is_users(file):

@@ -26,7 +26,7 @@ CO_GENERATOR = 0x20  # from `inspect`, which is expensive to load
 _REPORTED_MISSING = re.compile(r"File not found: filepath=(\S+?)\.?(?:\s|$)")
 _FRAME_IN_MESSAGE = re.compile(r'File "([^"\n]+)", line (\d+), in (\S+)')
 
-Place = dict[str, Any]
+PlaceFields = dict[str, Any]  # the plain fields of a record.place.Place
 
 
 def _main_package() -> str:
@@ -46,8 +46,8 @@ def is_users(filename: str) -> bool:
     return not standard and is_users_path(path, _main_package())
 
 
-def place(filename: str, line: int, function: str = "") -> Place:
-    here: Place = {"file": os.path.abspath(filename) if not filename.startswith("<") else filename, "line": line}
+def place(filename: str, line: int, function: str = "") -> PlaceFields:
+    here: PlaceFields = {"file": os.path.abspath(filename) if not filename.startswith("<") else filename, "line": line}
     if function:
         here["function"] = function
     text = source_line(filename, line)
@@ -69,23 +69,23 @@ def users_frame(frame: FrameType | None) -> FrameType | None:
     return None
 
 
-def place_of(frame: FrameType | None) -> Place | None:
+def place_of(frame: FrameType | None) -> PlaceFields | None:
     if frame is None:
         return None
     return place(frame.f_code.co_filename, frame.f_lineno, _qualified_name(frame))
 
 
-def code_place(frame: FrameType) -> Place:
+def code_place(frame: FrameType) -> PlaceFields:
     return {"file": frame.f_code.co_filename, "line": frame.f_lineno, "function": _qualified_name(frame)}
 
 
-def users_place(frame: FrameType | None) -> Place | None:
+def users_place(frame: FrameType | None) -> PlaceFields | None:
     return place_of(users_frame(frame))
 
 
-def users_stack(frame: FrameType | None, max_places: int = 8) -> list[Place]:
+def users_stack(frame: FrameType | None, max_places: int = 8) -> list[PlaceFields]:
     """The user's lines that lead here, innermost first: the loops around them show whether the program will go on."""
-    places: list[Place] = []
+    places: list[PlaceFields] = []
     while frame is not None and len(places) < max_places:
         if is_users(frame.f_code.co_filename):
             places.append({"file": os.path.abspath(frame.f_code.co_filename), "line": frame.f_lineno})
@@ -104,10 +104,10 @@ def callback_called_by(frame: FrameType) -> Any | None:
     return frame.f_locals.get("callback")
 
 
-def describe_callback(callback: Any, hook: FrameType | None = None) -> Place:
+def describe_callback(callback: Any, hook: FrameType | None = None) -> PlaceFields:
     """Class, file and line; `users` says whether the code that runs in it is the user's own."""
     kind = type(callback)
-    described: Place = {"class": kind.__qualname__, "module": kind.__module__}
+    described: PlaceFields = {"class": kind.__qualname__, "module": kind.__module__}
     for value in vars(kind).values():
         code = getattr(value, "__code__", None)
         if code is not None:
@@ -150,7 +150,7 @@ def describe_exception(error: BaseException, traceback: TracebackType | None) ->
     return described
 
 
-def _loop_that_sets(error: BaseException, walked: list[TracebackType]) -> Place | None:
+def _loop_that_sets(error: BaseException, walked: list[TracebackType]) -> PlaceFields | None:
     """For a name that is not set: an earlier loop of the same function whose body is the only place that sets it."""
     name = getattr(error, "name", None) if isinstance(error, NameError) else None
     if isinstance(error, UnboundLocalError):
@@ -194,9 +194,9 @@ def _walk(traceback: TracebackType | None) -> Any:
         traceback = traceback.tb_next
 
 
-def _frame(tb: TracebackType) -> Place:
+def _frame(tb: TracebackType) -> PlaceFields:
     code = tb.tb_frame.f_code
-    described: Place = {"file": code.co_filename, "line": tb.tb_lineno, "function": _qualified_name(tb.tb_frame)}
+    described: PlaceFields = {"file": code.co_filename, "line": tb.tb_lineno, "function": _qualified_name(tb.tb_frame)}
     described["is_users"] = is_users(code.co_filename)
     if described["is_users"]:
         if code.co_flags & CO_GENERATOR:
@@ -205,7 +205,7 @@ def _frame(tb: TracebackType) -> Place:
     return described
 
 
-def _users_place_in(walked: list[TracebackType]) -> Place | None:
+def _users_place_in(walked: list[TracebackType]) -> PlaceFields | None:
     """The deepest line of the user's code in the traceback."""
     for tb in reversed(walked):
         code = tb.tb_frame.f_code
@@ -214,7 +214,7 @@ def _users_place_in(walked: list[TracebackType]) -> Place | None:
     return None
 
 
-def _place_in_message(message: str) -> Place | None:
+def _place_in_message(message: str) -> PlaceFields | None:
     """AutoGraph replaces the user's frames by text in the message."""
     for filename, line, function in reversed(_FRAME_IN_MESSAGE.findall(message)):
         if is_users(filename):
@@ -222,7 +222,7 @@ def _place_in_message(message: str) -> Place | None:
     return None
 
 
-def _callback_in(walked: list[TracebackType]) -> Place | None:
+def _callback_in(walked: list[TracebackType]) -> PlaceFields | None:
     """The callback that was running, with its method and the line that raised."""
     for caller, tb in itertools.pairwise(walked):
         callback = callback_called_by(caller.tb_frame)
@@ -234,7 +234,7 @@ def _callback_in(walked: list[TracebackType]) -> Place | None:
     return None
 
 
-def would_be_caught(error: BaseException, frame: FrameType | None) -> Place | None:
+def would_be_caught(error: BaseException, frame: FrameType | None) -> PlaceFields | None:
     """The user's `except` that will catch this error, read from the source, innermost first."""
     names = {base.__name__ for base in type(error).__mro__}
     while frame is not None:
@@ -246,7 +246,7 @@ def would_be_caught(error: BaseException, frame: FrameType | None) -> Place | No
     return None
 
 
-def _handler_around(filename: str, line: int, names: set[str]) -> Place | None:
+def _handler_around(filename: str, line: int, names: set[str]) -> PlaceFields | None:
     best: ast.ExceptHandler | None = None
     for node in ast.walk(parse_source(filename)):
         if not isinstance(node, ast.Try) or not _spans(node.body, line):
@@ -257,7 +257,7 @@ def _handler_around(filename: str, line: int, names: set[str]) -> Place | None:
     return place(filename, best.lineno) if best else None
 
 
-def handler_of(frame: FrameType) -> tuple[str, Place] | None:
+def handler_of(frame: FrameType) -> tuple[str, PlaceFields] | None:
     """The `except` clause in whose body the frame is: (name of the exception class, place)."""
     for node in ast.walk(parse_source(frame.f_code.co_filename)):
         if isinstance(node, ast.ExceptHandler) and _spans(node.body, frame.f_lineno):
@@ -303,7 +303,7 @@ def _value_of(node: Any, frame: FrameType) -> dict[str, Any]:
     return {}
 
 
-def where_made(frame: FrameType | None, value: Any) -> Place | None:
+def where_made(frame: FrameType | None, value: Any) -> PlaceFields | None:
     """The last line before the current one that assigned this object to a name."""
     if frame is None or value is None:
         return None

@@ -1,4 +1,4 @@
-"""A thread that beats once a second: it writes what only the process knows and reads the supervisor's requests."""
+"""A thread that runs once a second: it writes the state of the process and reads the supervisor's requests."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def after_new(probe: str, owner: Any, observe: Callable[[Any], None]) -> None:
     """Call observe(instance) for each new instance, before __init__: libraries inspect the signature of __init__."""
     original = owner.__new__
     if "__new__" not in vars(owner):
-        raise TypeError("a class without a __new__ of its own never forgets that it was given one")
+        raise TypeError("a class without a __new__ of its own keeps the one that it was given")
 
     @functools.wraps(original)
     def wrapper(kind: Any, *args: Any, **kwargs: Any) -> Any:

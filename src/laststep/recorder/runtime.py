@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from types import FrameType
 
-from laststep.recorder.frames import Place, is_users, place, users_place
+from laststep.recorder.frames import PlaceFields, is_users, place, users_place
 
 # With these, the variables that a step reads are on the device where the step runs.
 LOCAL_STRATEGIES = ("_DefaultDistributionStrategy", "OneDeviceStrategy", "MirroredStrategy")
@@ -16,7 +16,7 @@ def is_eager() -> bool:
     return context is not None and bool(context.executing_eagerly())
 
 
-def line_now(frame: FrameType | None) -> Place | None:
+def line_now(frame: FrameType | None) -> PlaceFields | None:
     """The user's line that is executed or traced; for a function that AutoGraph rewrote, TensorFlow knows the lines."""
     stack = sys.modules.get("tensorflow.python.util.tf_stack")
     if stack is not None and not is_eager():

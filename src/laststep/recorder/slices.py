@@ -9,7 +9,7 @@ _pauses = True
 
 
 def stop_pausing() -> None:
-    """When the interpreter ends: nobody waits for the lock any more, only for the work to be done."""
+    """When the interpreter ends: no thread waits for the lock any more, and work goes on without pauses."""
     global _pauses
     _pauses = False
 

@@ -1,4 +1,4 @@
-"""What the program's source says: which names a call was given, where they were last set, who set the precision."""
+"""Facts from the program's source: which names a call was given, where they were last set, what set the precision."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import functools
 from types import FrameType
 from typing import Any
 
-from laststep.recorder.frames import Place, parse_source, place
+from laststep.recorder.frames import PlaceFields, parse_source, place
 
 MAX_HOPS = 5  # from a name to what it was made of
 NO_GRADIENT_CALLS = ("stop_gradient", "numpy", "argmax", "round", "rint", "floor", "ceil", "convert_to_numpy")
@@ -49,7 +49,7 @@ def where_attribute_set(frame: FrameType | None, attribute: str) -> Any:
     return place(frame.f_code.co_filename, max(before)) if before else None
 
 
-def where_gradient_cut(here: Place | None) -> Any:
+def where_gradient_cut(here: PlaceFields | None) -> Any:
     """The only line before this one in the same function that stops the gradient; stop_gradient counts anywhere."""
     if here is None:
         return None
@@ -138,7 +138,7 @@ def _root_name(value: ast.expr | None) -> ast.Name | None:
     return value if isinstance(value, ast.Name) else None
 
 
-def where_only_dataset_source_set(here: Place | None) -> list[Any]:
+def where_only_dataset_source_set(here: PlaceFields | None) -> list[Any]:
     """Where the parts of the only tf.data pipeline in this file were last set: for a loop over it."""
     if here is None:
         return []

@@ -38,22 +38,26 @@ DOING = {
 }
 
 
-def tell_process(out: Page, run: Run, attached: Attached, verbose: bool) -> None:
+def add_process(out: Page, run: Run, attached: Attached, verbose: bool) -> None:
     cwd = attached.cwd
     out.text(_what_it_is(run, attached), "", "")
     if attached.recorded:
         name = attached.recorded.rpartition("/")[2]
-        out.text(f"laststep records this process already and knows more: laststep why {name} (in {cwd})", "", "")
+        out.text(
+            f"laststep records this process already, and its record contains more: laststep why {name} (in {cwd})",
+            "",
+            "",
+        )
     out.heading("What it does")
     out.text(_what_it_does(attached))
-    _tell_profile(out, attached)
+    _add_profile(out, attached)
     out.heading("What it uses")
     for line in (_memory(run), _processor(attached), _gpu(run, attached), _files(attached)):
         out.item(line)
-    _tell_children(out, attached)
+    _add_children(out, attached)
     if verbose:
         for thread in attached.threads:
-            _tell_thread(out, thread, cwd)
+            _add_thread(out, thread, cwd)
 
 
 def _what_it_is(run: Run, attached: Attached) -> str:
@@ -80,7 +84,7 @@ def _what_it_does(attached: Attached) -> str:
     return ". ".join(sentences) + "."
 
 
-def _tell_profile(out: Page, attached: Attached) -> None:
+def _add_profile(out: Page, attached: Attached) -> None:
     taken = f"{format_count(attached.snapshots, 'snapshot')} in {format_duration(attached.seconds)}"
     out.text(f"In {taken} the main thread was:")
     for activity in attached.profile:
@@ -152,7 +156,7 @@ def _group(what: str, number: int) -> str:
     return format_count(number, what) if what else f"{number:,} of the kernel"
 
 
-def _tell_children(out: Page, attached: Attached) -> None:
+def _add_children(out: Page, attached: Attached) -> None:
     out.item(f"children: {len(attached.children) or 'none'}")
     for child in attached.children[:MAX_CHILDREN]:
         main = next((thread for thread in child.threads if thread.current), None)
@@ -161,7 +165,7 @@ def _tell_children(out: Page, attached: Attached) -> None:
         out.text(f"{child.pid} {child.name}: {child.cpu:.1f} cores{at}", "    ", "      ")
 
 
-def _tell_thread(out: Page, thread: ThreadStack, cwd: str) -> None:
+def _add_thread(out: Page, thread: ThreadStack, cwd: str) -> None:
     """Its stack, the last call at the bottom."""
     name = thread.name or ("MainThread" if thread.current else "a thread without a name")
     blocked = f", in {thread.call} {thread.on}".rstrip() if thread.call else ""

@@ -26,7 +26,7 @@ def cut(text: str, room: int, mark: str = "…") -> str:
 
 
 def cut_start(text: str, room: int, mark: str = "…") -> str:
-    """The same, and the end is kept."""
+    """The same, but the end is kept."""
     gone = columns(text) - room + 1
     return text if gone <= 1 else mark + _split_after(text, gone)
 

@@ -13,7 +13,7 @@ from laststep.analysis.finding import Diagnosis
 from laststep.analysis.forecast import forecast_sentence
 from laststep.record.events.process import Exiting, Raised, RecorderStart
 from laststep.record.events.stacks import Stall
-from laststep.record.events.supervisor import Blind, Forecast, Limits, MovingAgain
+from laststep.record.events.supervisor import Forecast, Limits, MovingAgain, RecorderMissing
 from laststep.record.follow import Live
 from laststep.record.run import Fit, Run
 from laststep.record.sample import GpuState, LastBeat, Sample
@@ -142,7 +142,7 @@ def view_of(diagnosis: Diagnosis, live: Live, at: float) -> View:
 
 
 def finite(value: float | None) -> float | None:
-    """None unless it is a finite number: the record may be damaged, or come from somebody else."""
+    """None unless it is a finite number: the record may be damaged, or come from another person."""
     return float(value) if value is not None and -1e300 < value < 1e300 else None
 
 
@@ -207,7 +207,7 @@ def _phase(run: Run, live: Live, moved: float, at: float) -> str:
     if now is None and (run.steps or live.step):
         now = Now("step", 0, 0.0)  # a hand-written loop reports its steps and no phase
     if now is None:
-        blind = run.last(Blind)
+        blind = run.last(RecorderMissing)
         inside = "no training seen yet" if run.has(RecorderStart) else "starting"
         return f"laststep can't record inside: {blind.because}" if blind is not None else inside
     phase = PHASES.get(now.phase, "in the program's own code")

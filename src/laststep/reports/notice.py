@@ -1,4 +1,4 @@
-"""A few lines about a run that is stuck now: why, where, and what laststep does about it."""
+"""A few lines about a run that is stuck now: why, where, and what laststep does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from laststep.reports.terminal import Page
 from laststep.text import format_duration, format_place
 
 WIDTH = 80
-DONE = {
+NOT_STOPPED = "The program was not stopped."
+ACTIONS = {
     "stop": "It is being stopped (--on-stall stop).",
     "restart": "It is being stopped and restarted (--on-stall restart).",
 }
@@ -37,7 +38,7 @@ def stall_notice(diagnosis: Diagnosis, action: str = "warn") -> str:
             page.item(evidence.says)
     if action == "stacks":
         _stacks(page, stall.threads)
-    page.text(DONE.get(action, "It is left alone. More: laststep why") if action != "stacks" else "It is left alone.")
+    page.text(ACTIONS.get(action, f"{NOT_STOPPED} More: laststep why") if action != "stacks" else NOT_STOPPED)
     return "\n" + str(page)
 
 

@@ -6,7 +6,7 @@ import json
 
 from laststep.analysis.experiments.prove import OPEN, PROVEN
 from laststep.record.decode import encode
-from laststep.record.events.experiments import Proof, Training
+from laststep.record.events.experiments import ProveResult, Training
 from laststep.record.run import Run
 from laststep.reports.terminal import Page
 from laststep.text import format_count, format_value, sparkline
@@ -15,23 +15,23 @@ COLOURS = {PROVEN: "1;32", OPEN: "1;33"}
 SKILL_SCALE = "skill: 0 is as good as a constant prediction, 1 is perfect."
 
 
-def page(run: Run, proof: Proof, place: str, width: int = 80, colour: bool = False) -> str:
+def page(run: Run, result: ProveResult, place: str, width: int = 80, colour: bool = False) -> str:
     out = Page(min(max(width, 60), 100), colour, run.cwd)
     out.line((f"laststep prove · {run.id}", "2"))
     out.text(" ".join(run.command), "", "")
-    out.heading("Tried", proof.rule)
-    out.text(f"{proof.says}{f' ({place})' if place else ''}.")
-    if proof.rounds:
-        before, after = ([pair[at] for pair in proof.rounds] for at in (0, 1))
-        out.text(f"Same initial weights, same batches, {format_count(len(proof.rounds), 'round')}.")
+    out.heading("Tried", result.rule)
+    out.text(f"{result.says}{f' ({place})' if place else ''}.")
+    if result.rounds:
+        before, after = ([pair[at] for pair in result.rounds] for at in (0, 1))
+        out.text(f"Same initial weights, same batches, {format_count(len(result.rounds), 'round')}.")
         out.blank()
         _add_arm(out, "as it is", before)
         _add_arm(out, "changed", after)
         if before[0].skill or after[0].skill:
             out.text(SKILL_SCALE)
     out.heading("Result")
-    out.line(("  ", ""), (proof.verdict, COLOURS.get(proof.verdict, "1")))
-    out.text(f"{proof.because[:1].upper()}{proof.because[1:]}.")
+    out.line(("  ", ""), (result.verdict, COLOURS.get(result.verdict, "1")))
+    out.text(f"{result.because[:1].upper()}{result.because[1:]}.")
     return str(out)
 
 
@@ -62,5 +62,5 @@ def _listed(values: list[str]) -> str:
     return kept[0] if len(kept) == 1 else f"{', '.join(kept[:-1])} and {kept[-1]}"
 
 
-def as_json(run: Run, proof: Proof) -> str:
-    return json.dumps({"run": run.id, **encode(proof)})
+def as_json(run: Run, result: ProveResult) -> str:
+    return json.dumps({"run": run.id, **encode(result)})

@@ -1,4 +1,4 @@
-"""A diagnosis that shows itself as its page, in a notebook's cell and when it is printed."""
+"""A diagnosis that is displayed as its page, in a notebook's cell and when it is printed."""
 
 from __future__ import annotations
 

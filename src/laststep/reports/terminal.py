@@ -17,7 +17,7 @@ from laststep.record.events.shared import Frame
 from laststep.record.events.stacks import Attached
 from laststep.record.events.supervisor import Fault, RecordingStopped
 from laststep.record.run import Run
-from laststep.reports.attached import tell_process
+from laststep.reports.attached import add_process
 from laststep.reports.columns import columns, cut, wrap
 from laststep.reports.printing import clean
 from laststep.rules.ranking import chain
@@ -106,10 +106,10 @@ def _page(diagnosis: Diagnosis, width: int, colour: bool, verbose: bool, max_rul
     title = f"laststep · {run.id}"
     gap = " " * max(2, out.width - columns(title) - len(diagnosis.outcome))
     out.line((title, "2"), (gap, ""), (diagnosis.outcome, "1;" + OUTCOME_COLOURS[diagnosis.outcome]))
-    out.text(" ".join(run.command) if not run.is_log else _the_log(diagnosis), "", "")
+    out.text(" ".join(run.command) if not run.is_log else _log_header(diagnosis), "", "")
     attached = run.last(Attached)
     if attached is not None:
-        tell_process(out, run, attached, verbose)
+        add_process(out, run, attached, verbose)
     else:
         out.heading("What happened")
         out.text(what_happened(diagnosis))
@@ -156,18 +156,18 @@ def what_happened(diagnosis: Diagnosis) -> str:
     return f"{verbs[diagnosis.outcome]}{_how(diagnosis)}{_progress(diagnosis)}, after {format_duration(run.seconds)}."
 
 
-def _the_log(diagnosis: Diagnosis) -> str:
+def _log_header(diagnosis: Diagnosis) -> str:
     log = diagnosis.run.first(Log)
     assert log is not None
-    size = f"{format_count(log.lines, 'line')}, {format_size(log.bytes)}; nothing was recorded"
+    size = f"{format_count(log.lines, 'line')}, {format_size(log.bytes)}; not recorded by laststep"
     several = f". The log holds {log.runs} runs; this is the last one" if log.runs > 1 else ""
-    rubbish = f". {format_count(log.rubbish, 'line')} are not text" if log.rubbish else ""
+    binary = f". {format_count(log.binary_lines, 'line')} are not text" if log.binary_lines else ""
     is_reversed = ". The newest line comes first; lines are counted from the oldest" if log.is_reversed else ""
-    return size + several + rubbish + is_reversed
+    return size + several + binary + is_reversed
 
 
 def _add_harmless(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
-    """Messages that look alarming and mean nothing; only for a bare log, or if verbose."""
+    """Messages that look like errors and are harmless; only for a bare log, or if verbose."""
     if not (diagnosis.run.is_log or verbose):
         return
     known = harmless_in(parsed_console(diagnosis.run).lines)
@@ -183,7 +183,7 @@ def _how(diagnosis: Diagnosis) -> str:
         return f" ({run.signal})"
     if run.exit_code:
         return f" (exit code {run.exit_code})"
-    return " (it left no exit status)" if run.vanished else ""
+    return " (exit status unknown)" if run.vanished else ""
 
 
 def _progress(diagnosis: Diagnosis) -> str:
@@ -212,7 +212,7 @@ def _add_finding(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
         place = format_place(where, diagnosis.run.cwd)
         out.line(("  ", ""), (place, "36"), (f"   {where.text}" if where.text else "", ""))
     if is_open:
-        out.text("That is certain. Why it came to this is open.")
+        out.text("That is certain; what led to it is not known.")
     if finding is diagnosis.findings[0]:
         _add_chain(out, diagnosis)
     out.heading("Evidence")
@@ -341,7 +341,7 @@ def _add_more(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
     if diagnosis.run.fits and not diagnosis.run.alive and any(map(_can_be_tried, diagnosis.findings[:1])):
         hints.append("laststep prove")
     if not verbose:
-        hints.append(_ask_again(diagnosis.run))
+        hints.append(_verbose_command(diagnosis.run))
     if diagnosis.findings or diagnosis.outcome in ("stopped", "crashed"):
         out.blank()
         whole = "More: " + " · ".join(hints)
@@ -354,7 +354,7 @@ def _can_be_tried(finding: Finding) -> bool:
     return finding.confidence < Confidence.PROVEN and any(remedy.trial for remedy in finding.remedies)
 
 
-def _ask_again(run: Run) -> str:
+def _verbose_command(run: Run) -> str:
     if run.has(Attached):
         return f"laststep attach {run.id.removeprefix('process ')} -v"
     return f"laststep {'diagnose' if run.is_log else 'why'} {run.id} -v"

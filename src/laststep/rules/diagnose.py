@@ -1,4 +1,4 @@
-"""Run → Diagnosis: ask every rule, rank the answers, list what was ruled out and what could not be checked."""
+"""Run → Diagnosis: check every rule, rank the answers, list what was ruled out and what could not be checked."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from laststep.analysis.finding import Confidence, Diagnosis, Evidence, Finding, 
 from laststep.analysis.stall import stall_of
 from laststep.record.events.process import RecorderStart
 from laststep.record.events.stacks import Attached
-from laststep.record.events.supervisor import Blind
+from laststep.record.events.supervisor import RecorderMissing
 from laststep.record.events.training import Epoch
 from laststep.record.run import FATAL, DamagedRun, Run
 from laststep.rules.ranking import rank
 from laststep.rules.rule import SUFFERED, Rule, Vantage, all_rules
 
-NONSENSE = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
+INCONSISTENT = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
 
-NO_TIME = "there was no time for it"
-UNSEEN_IN_A_LOG = "a log alone does not tell; run it with `laststep run`"
-UNSEEN_FROM_OUTSIDE = "laststep was not inside this process; `laststep run` would be"
+NO_TIME = "the time limit was reached before it was checked"
+UNSEEN_IN_A_LOG = "a log does not contain what this rule needs; record the run with `laststep run`"
+UNSEEN_FROM_OUTSIDE = "this rule needs a record from inside the process; start it with `laststep run`"
 UNSEEN = "laststep could not look inside the process"
 
 
 @contextlib.contextmanager
 def _no_search_for_cycles() -> Iterator[None]:
-    """Of a large record it takes a third of the time, and finds none: events hold plain values."""
+    """On a large record, Python's search would take a third of the time and find none: events hold plain values."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -43,7 +43,7 @@ def _no_search_for_cycles() -> Iterator[None]:
 
 @_no_search_for_cycles()
 def diagnose(run: Run, rules: Iterable[Rule] | None = None, until: float = math.inf) -> Diagnosis:
-    """Ask every rule, or those there is time for. A rule that crashes is a result too, and the others go on."""
+    """Check every rule, or those there is time for. A rule that raises is reported, and the others are checked."""
     findings: list[Finding] = []
     ruled_out: list[RuledOut] = []
     unchecked: list[Unchecked] = []
@@ -62,7 +62,7 @@ def diagnose(run: Run, rules: Iterable[Rule] | None = None, until: float = math.
             unchecked.append(Unchecked(f"the rule itself failed ({type(error).__name__}: {error})", rule.name))
             continue
         if isinstance(answer, Finding):
-            sure = min(answer.confidence, _most(run))
+            sure = min(answer.confidence, _max_confidence(run))
             findings.append(dataclasses.replace(answer, rule=rule.name, symptom=rule.symptom, confidence=sure))
         elif isinstance(answer, Unchecked):
             unchecked.append(dataclasses.replace(answer, rule=rule.name))
@@ -71,22 +71,22 @@ def diagnose(run: Run, rules: Iterable[Rule] | None = None, until: float = math.
     findings, withdrawn = _as_proven(run, findings)
     ruled_out += withdrawn
     ranked = rank(findings, by_name)
-    hurried = any(item.because == NO_TIME for item in unchecked)
-    return Diagnosis(run, tuple(ranked), tuple(ruled_out), tuple(unchecked), outcome(run, ranked), hurried)
+    timed_out = any(item.because == NO_TIME for item in unchecked)
+    return Diagnosis(run, tuple(ranked), tuple(ruled_out), tuple(unchecked), outcome(run, ranked), timed_out)
 
 
 def _as_proven(run: Run, findings: list[Finding]) -> tuple[list[Finding], list[RuledOut]]:
     """What `laststep prove` found out about them: proven, or not the cause after all."""
-    proofs = {proof.rule: proof for proof in run.proofs}
+    results = {result.rule: result for result in run.prove_results}
     kept, withdrawn = [], []
     for finding in findings:
-        proof = proofs.get(finding.rule)
-        says = f"tried ({proof.says}): {proof.because}" if proof is not None else ""
-        if proof is not None and proof.verdict == WITHDRAWN:
+        result = results.get(finding.rule)
+        says = f"tried ({result.says}): {result.because}" if result is not None else ""
+        if result is not None and result.verdict == WITHDRAWN:
             withdrawn.append(RuledOut(says, measured=True, rule=finding.rule))
             continue
-        if proof is not None and proof.verdict == PROVEN:
-            evidence = (Evidence(says, run.proofs), *finding.evidence)
+        if result is not None and result.verdict == PROVEN:
+            evidence = (Evidence(says, run.prove_results), *finding.evidence)
             finding = dataclasses.replace(finding, confidence=Confidence.PROVEN, evidence=evidence)
         kept.append(finding)
     return kept, withdrawn
@@ -94,12 +94,12 @@ def _as_proven(run: Run, findings: list[Finding]) -> tuple[list[Finding], list[R
 
 @_no_search_for_cycles()
 def read_diagnosis(folder: Path, seconds: float = math.inf) -> Diagnosis:
-    """Load and diagnose a run folder; one whose record makes no sense is damaged, whoever made it."""
+    """Load and diagnose a run folder; one with an inconsistent record is reported as damaged."""
     until = time.monotonic() + seconds
     try:
         return diagnose(Run.load(folder), until=until)
-    except NONSENSE as error:
-        raise DamagedRun(f"{folder} holds a record that makes no sense ({type(error).__name__}: {error})") from error
+    except INCONSISTENT as error:
+        raise DamagedRun(f"{folder} holds an inconsistent record ({type(error).__name__}: {error})") from error
 
 
 def _vantage(run: Run) -> set[Vantage]:
@@ -111,8 +111,8 @@ def _vantage(run: Run) -> set[Vantage]:
     return {"outside", "inside"} if run.has(RecorderStart) else {"outside"}
 
 
-def _most(run: Run) -> Confidence:
-    """Who only looked from outside, for some seconds, is never certain."""
+def _max_confidence(run: Run) -> Confidence:
+    """A process that was only watched from outside, for some seconds, gives no certainty."""
     attached = run.last(Attached)
     if attached is None:
         return Confidence.PROVEN
@@ -124,7 +124,7 @@ def _why_unseen(run: Run) -> str:
         return UNSEEN_IN_A_LOG
     if run.has(Attached):
         return UNSEEN_FROM_OUTSIDE
-    blind = run.last(Blind)
+    blind = run.last(RecorderMissing)
     return f"laststep could not look inside: {blind.because}" if blind is not None else UNSEEN
 
 
@@ -153,7 +153,7 @@ def _outcome_of_log(run: Run, ending: Finding | None) -> str:
     if ending is not None and ending.symptom in ("stopped", "crashed"):
         shown = [event.time for event in ending.evidence[0].events]
         later = [epoch for epoch in run.all(Epoch) if epoch.time > max(shown, default=0.0)]
-        if ending.symptom == "crashed" or len(later) < 2:  # the epoch in which it was said ends after it
+        if ending.symptom == "crashed" or len(later) < 2:  # the epoch in which it was printed ends after it
             return ending.symptom
     over = run.exit_code == 0 or any(fit.complete for fit in run.fits[-1:])
     return "finished" if over else "unknown"

@@ -54,7 +54,7 @@ def _path(finding: Finding, by_rule: Mapping[str, Finding]) -> list[Finding]:
 
 
 def _bearing_on_the_end(findings: list[Finding], rules: Mapping[str, Rule]) -> set[str]:
-    """The rules that say how the run ended, or from which that follows; all of them where none says it."""
+    """The rules about how the run ended, or from which that follows; all of them where there are none."""
     bearing = {finding.rule for finding in findings if rules[finding.rule].ends}
     if not bearing:
         return {finding.rule for finding in findings}
@@ -70,7 +70,7 @@ def _bearing_on_the_end(findings: list[Finding], rules: Mapping[str, Rule]) -> s
 
 
 def may_follow(effect: Rule, cause: Rule) -> bool:
-    """By name, or by symptom: then only from a rule of a higher tier, and from no slowness."""
+    """By name, or by symptom: then only from a rule of a higher tier, and from no rule about slowness."""
     if cause.name in effect.follows:
         return True
     is_end = cause.ends or cause.symptom != "stalled"

@@ -19,7 +19,7 @@ Vantage: TypeAlias = Literal["inside", "outside", "attached", "log"]
 
 SYMPTOMS = ("stopped", "crashed", "stalled", "leaked", "diverged")
 HEADINGS = ("What happened", "How laststep knows", "What to do", "Not to be confused with")
-SUFFERED = ("leaked", "diverged")  # training suffers from these, and ends of something else
+SUFFERED = ("leaked", "diverged")  # training suffers from these, and ends because of something else
 
 
 class Tier(IntEnum):
@@ -33,7 +33,7 @@ class Tier(IntEnum):
 
 @dataclass(frozen=True)
 class Rule:
-    """Knows one cause."""
+    """A rule for one cause."""
 
     name: str
     symptom: str

@@ -20,7 +20,7 @@ from laststep.supervisor.moves import TimedView
 from laststep.supervisor.snapshot import take_snapshot
 from laststep.supervisor.stacks import MAX_FRAMES, Threads, by_spy
 from laststep.supervisor.target import CannotAttach
-from laststep.supervisor.watch import measure
+from laststep.supervisor.watcher import measure
 from laststep.text import format_place
 
 SNAPSHOT_EVERY = 1.0  # seconds
@@ -29,7 +29,7 @@ PY_SPY_OPTIONS = ("--locals",)
 MAX_READS = 6  # of the stacks, for one snapshot
 OUTERMOST = ("<module>", "_run_module_as_main")
 MIN_GPU_PERCENT = 5
-Use = Mapping[int, tuple[float, float]]  # by process: CPU seconds and bytes read and written so far
+ProcessUse = Mapping[int, tuple[float, float]]  # by process: CPU seconds and bytes read and written so far
 
 
 def attach(pid: int, seconds: float) -> Run:
@@ -118,7 +118,7 @@ class ProcessWatch:
         self._samples.append(self._sample())
         return snapshot
 
-    def _use(self) -> Use:
+    def _use(self) -> ProcessUse:
         return {one: (host.cpu_seconds(one) or 0.0, host.moved_bytes(one)) for one in host.descendants(self.pid)}
 
     def _turns(self) -> int:
@@ -202,7 +202,7 @@ class ProcessWatch:
         return len(holders) >= moves.MIN_SNAPSHOTS and holders[0] is not None and len(set(holders)) == 1
 
 
-def _rates(before: Use, after: Use, seconds: float) -> tuple[float, int]:
+def _rates(before: ProcessUse, after: ProcessUse, seconds: float) -> tuple[float, int]:
     """Cores and bytes per second of the process and its present children, those started meanwhile included."""
     cpu = sum(cpu - before.get(pid, (0.0, 0.0))[0] for pid, (cpu, _) in after.items())
     moved = sum(moved - before.get(pid, (0.0, 0.0))[1] for pid, (_, moved) in after.items())

@@ -17,7 +17,7 @@ from laststep.supervisor.foresee import Forecaster
 from laststep.supervisor.gpu import Gpus
 from laststep.supervisor.kernel_log import KernelLog
 from laststep.supervisor.launch import describe_run, open_journal
-from laststep.supervisor.watch import Watcher
+from laststep.supervisor.watcher import Watcher
 
 
 def main() -> None:

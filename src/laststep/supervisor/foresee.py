@@ -1,4 +1,4 @@
-"""Watch the memory of a living run: forecast when it runs out and which container holds it; count handles."""
+"""Watch the memory of a live run: forecast when it runs out and which container holds it; count handles."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NEEDED = ("t", "rss", "group", "host", "inside", *LIST_HANDLES)  # fields of a s
 
 
 class Forecaster:
-    """Sees each sample; asks the recorder for a census, which costs time, only when memory or handles grow."""
+    """Gets each sample; requests a census from the recorder, which costs time, only when memory or handles grow."""
 
     def __init__(
         self, folder: Path, pid: int, journal: JournalWriter, say: Callable[[str], None] | None, may_save: bool
@@ -113,7 +113,7 @@ class Forecaster:
             self._asked |= what
 
     def _forecast(self, leak: Leak, projection: Projection, headroom: Headroom) -> None:
-        """Say it once, and again when half of that time is left; afterwards the page at the end will."""
+        """Print it once, and again when half of that time is left; after the end, the page reports it."""
         if self._may_save and projection.seconds < max(SAVE_SECONDS, _two_epochs(leak)):
             self._ask(SAVE)
         if self._announced is not None and projection.seconds > self._announced / 2:
@@ -179,7 +179,7 @@ def _fields(leak: Leak, projection: Projection, headroom: Headroom) -> dict[str,
 
 
 def announcement(leak: Leak, projection: Projection, headroom: Headroom, is_first: bool) -> str:
-    """One line for stderr, amid the program's own output."""
+    """One line for stderr, between the program's own output."""
     rate = [f"{format_size(leak.trend.per_step)} more per step"] if leak.trend.steps_per_second else []
     said = exhaustion(projection.seconds, projection.step, *rate, headroom.text) + "."
     if leak.owner is not None:

@@ -37,7 +37,7 @@ from laststep.supervisor.signals import (
 if TYPE_CHECKING:
     from laststep.supervisor.autopsy import Autopsy
     from laststep.supervisor.stall import StallWatcher
-    from laststep.supervisor.watch import Watcher
+    from laststep.supervisor.watcher import Watcher
 
 MIN_PROCESS_LIMIT = 64
 MAX_RELAYS = 100  # a relay that dies at once must not keep us busy forever
@@ -59,7 +59,7 @@ class Supervisor:
         options: dict[str, str] | None = None,
         stall_notice: Callable[[Path], str] | None = None,
     ) -> None:
-        """`say` prints for the user, None: nobody is told. `stall_notice` describes a run folder that is stuck."""
+        """`say` prints for the user; None: nothing is printed. `stall_notice` describes a run folder that is stuck."""
         self.command = full_command(command)
         self.folder = folder
         self._options = dict(options or {}) | _options_from(settings or Settings())
@@ -114,7 +114,7 @@ class Supervisor:
         from laststep.supervisor.autopsy import Autopsy
         from laststep.supervisor.gpu import Gpus
         from laststep.supervisor.stall import StallWatcher
-        from laststep.supervisor.watch import Watcher
+        from laststep.supervisor.watcher import Watcher
 
         places = [working_directory(), self.folder]
         gpus = Gpus()
@@ -193,7 +193,9 @@ class Supervisor:
                 relay.attach(True)
         program = Program(start)
         for stream in self._streams:
-            if stream is not terminal_stream:  # keep this one: if nobody has it open, what was typed ahead is lost
+            if (
+                stream is not terminal_stream
+            ):  # keep this one: once no process has it open, what was typed ahead is lost
                 stream.close_given()
         return program
 
@@ -250,7 +252,7 @@ class Supervisor:
         self._reap_orphans()
 
     def _copy_without_relay(self) -> None:
-        """Nobody would read the pipes, and the program would block forever: copy them in threads."""
+        """No process would read the pipes, and the program would block forever: copy them in threads."""
         from laststep.supervisor.pump import copy_stream
 
         for stream in self._streams:

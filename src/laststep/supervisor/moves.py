@@ -18,7 +18,7 @@ _OF_KERAS = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "p
 MAX_PLACES = 4
 MIN_OVERDUE_STEPS = 5.0  # that should have been done meanwhile, before the pace is taken to be over
 MAX_STUCK_WAKEUPS = 1.0  # per second: a process that waits again and again with a timeout is stuck too
-MIN_SNAPSHOTS = 3  # fewer show nothing
+MIN_SNAPSHOTS = 3  # with fewer, the state is unknown
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from laststep.record.events.shared import Frame
 from laststep.record.events.stacks import ThreadStack
 from laststep.record.paths import is_users_path, package_folder
 from laststep.record.reading import open_plain, read_plain
-from laststep.record.stacks import STACKS, stack_signal
+from laststep.record.stack_requests import STACKS, stack_signal
 from laststep.recorder.frames import source_line
 from laststep.supervisor import host
 
@@ -43,8 +43,8 @@ Threads = tuple[ThreadStack, ...]
 def read_stacks(pid: int, folder: Path | None, *more: str) -> tuple[Threads, str]:
     """(threads, ""), each with its name and system id where known, or ((), why not).
 
-    The folder is given where faulthandler may be asked by signal: of an idle process. faulthandler reads the frames of
-    other threads without the GIL, and where one of them was running, that has crashed programs.
+    The folder is given only for an idle process: then faulthandler may be used. It reads the frames of other threads
+    without the GIL, and where one of them was running, that has crashed programs.
     """
     threads, because = by_spy(pid, *more)
     if threads or folder is None:
@@ -136,7 +136,7 @@ def _main_package(stacks: Iterable[Sequence[_Call]]) -> str:
 
 
 def package_of(threads: Threads) -> str:
-    """The same, of stacks that were read before."""
+    """The same, from stacks that were read before."""
     own = (package_folder(frame.file) for thread in threads for frame in thread.frames if frame.is_users)
     return next((folder for folder in own if folder), "")
 
@@ -159,7 +159,7 @@ def _frame(call: _Call, package: str) -> Frame:
 
 
 def by_signal(pid: int, folder: Path) -> Threads:
-    """Ask faulthandler, which needs neither permissions nor the GIL. A stopped process does not answer."""
+    """Request them from faulthandler, which needs neither permissions nor the GIL. A stopped process gives none."""
     number = stack_signal()
     if not number or not catches(pid, number):
         return ()

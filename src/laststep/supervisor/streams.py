@@ -1,4 +1,4 @@
-"""What the program gets as its standard streams, so that we see its output and it notices no difference."""
+"""What the program gets as its standard streams, so that we read its output and nothing changes for it."""
 
 from __future__ import annotations
 

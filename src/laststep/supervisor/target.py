@@ -23,7 +23,7 @@ _RECORD = re.compile(r"(.+)/recorder\.\d+(?:-\d+)?\.jsonl$")
 
 
 class CannotAttach(Exception):
-    """Said to the user in one line."""
+    """Its message is printed as one line."""
 
 
 def check_is_there(pid: int) -> None:

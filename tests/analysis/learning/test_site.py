@@ -19,7 +19,7 @@ def test_the_rate_of_compile_holds_where_none_was_seen_later() -> None:
 
 
 def test_traces_of_one_place_are_one_site() -> None:
-    """A last batch that is smaller is traced anew; a trace that never ran is left out."""
+    """A last batch that is smaller is traced again; a trace that never ran is left out."""
     events = [written(1.0 + n, "gradients", made(site=n)) for n in (1, 2, 3)]
     events += [written(5.0 + n, "numbers", reading(10 * n) | {"site": n}) for n in (2, 1)]
     events += [written(6.5, "numbers", reading(15) | {"site": 1, "weights": {}})]

@@ -1,4 +1,4 @@
-"""disk-full: what was free afterwards is told by folder."""
+"""disk-full: what was free afterwards is shown by folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""library-incompatible: the versions in use are told."""
+"""library-incompatible: the versions in use are evidence."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ from tests.supervisor.stuck import LIB, LOAD, TRAIN, WAIT, WORK, frame, main, sn
 
 
 def test_one_that_still_runs_is_no_deadlock() -> None:
-    told = snapshot(main(TRAIN, call="futex"), thread(WORK, call="futex"), thread(LOAD, call="sleep"), phase="loop")
-    assert list(found(stuck_run(told))) == ["python-blocked"]
+    data = snapshot(main(TRAIN, call="futex"), thread(WORK, call="futex"), thread(LOAD, call="sleep"), phase="loop")
+    assert list(found(stuck_run(data))) == ["python-blocked"]
 
 
 @pytest.mark.parametrize("waits", [[frame(f"{LIB}/threading.py", "join")], [WAIT, frame(f"{LIB}/queue.py", "join")]])

@@ -15,5 +15,5 @@ def test_a_thread_of_tensorflow_in_the_disk() -> None:
 
 
 def test_a_disk_that_still_delivers_is_not_stalled() -> None:
-    told = SNAPSHOTS["disk-stalled"] | {"io": 5_000_000}
-    assert "disk-stalled" not in found(stuck_run(told))
+    data = SNAPSHOTS["disk-stalled"] | {"io": 5_000_000}
+    assert "disk-stalled" not in found(stuck_run(data))

@@ -9,11 +9,11 @@ from tests.supervisor.stuck import FIT, IN_STEP, TRACING, TRAIN, event, main, sn
 
 
 def test_tracing_is_slow_and_not_stuck() -> None:
-    told = snapshot(main(TRACING, FIT, TRAIN), phase="first step", cpu=1.0, step=0)
-    run = stuck_run(told, kind="look", steps=[])
+    data = snapshot(main(TRACING, FIT, TRAIN), phase="first step", cpu=1.0, step=0)
+    run = stuck_run(data, kind="look", steps=[])
     assert list(found(run)) == ["graph-compiling"]
     assert diagnose(run).outcome == "running"
-    assert found(stuck_run(told, event(150.0, "moving-again"), kind="look", steps=[])) == {}
+    assert found(stuck_run(data, event(150.0, "moving-again"), kind="look", steps=[])) == {}
 
 
 def test_compiling_is_the_first_step_that_computes() -> None:
@@ -38,6 +38,6 @@ def test_a_step_that_xla_compiles_is_likely_and_can_do_without() -> None:
 
 
 def test_a_step_after_the_snapshot_takes_it_back() -> None:
-    told = snapshot(main(TRACING, FIT, TRAIN), phase="trace", cpu=1.0)
+    data = snapshot(main(TRACING, FIT, TRAIN), phase="trace", cpu=1.0)
     later = [step._replace(time=200.0) for step in steps(1)]
-    assert found(stuck_run(told, kind="look", steps=later)) == {}
+    assert found(stuck_run(data, kind="look", steps=later)) == {}

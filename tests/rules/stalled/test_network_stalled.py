@@ -13,16 +13,16 @@ from tests.supervisor.stuck import LOAD, SCRIPT_OPS, SNAPSHOTS, TRAIN, main, sna
 
 @pytest.mark.parametrize("cause", ["input-blocked", "callback-blocked", "python-blocked"])
 def test_the_network_is_the_root_where_the_peer_is_known(cause: str) -> None:
-    told = copy.deepcopy(SNAPSHOTS[cause])
-    told["threads"][-1] |= {"call": "recv", "on": "socket 10.1.2.3:443"}
+    answer = copy.deepcopy(SNAPSHOTS[cause])
+    answer["threads"][-1] |= {"call": "recv", "on": "socket 10.1.2.3:443"}
     if cause == "input-blocked":
-        told["threads"][-1]["frames"] = [LOAD, SCRIPT_OPS]
-    diagnosis = healthy_rules(diagnose(stuck_run(told)))
+        answer["threads"][-1]["frames"] = [LOAD, SCRIPT_OPS]
+    diagnosis = healthy_rules(diagnose(stuck_run(answer)))
     assert [finding.rule for finding in diagnosis.findings] == ["network-stalled", cause]
     assert "10.1.2.3:443" in diagnosis.findings[0].cause
 
 
 @pytest.mark.parametrize("on", ["a socket of its own", "socket", "pipe", "/data/fifo", ""])
 def test_what_is_no_peer_is_no_network(on: str) -> None:
-    told = snapshot(main(TRAIN, call="recv", on=on), phase="loop")
-    assert list(found(stuck_run(told))) == ["python-blocked"]
+    answer = snapshot(main(TRAIN, call="recv", on=on), phase="loop")
+    assert list(found(stuck_run(answer))) == ["python-blocked"]

@@ -26,12 +26,12 @@ def test_a_python_number_that_makes_a_new_graph_each_time() -> None:
     assert finding.remedies[0].change == "rate = tf.constant(rate)"
 
 
-def test_shapes_and_functions_created_anew() -> None:
+def test_shapes_and_functions_created_again() -> None:
     shape = "TensorSpec(shape=({}, 8), dtype=tf.float32, name=None)"
     finding = found(training([], *traces(9, [["x", shape.format(3), shape.format(4)]])))["retracing"]
     assert "a tensor of shape (3, 8), float32" in finding.cause
     assert "reduce_retracing" in str(finding.remedies[0].change)
-    assert "created anew" in found(training([], *traces(9, [])))["retracing"].cause
+    assert "created again" in found(training([], *traces(9, [])))["retracing"].cause
 
 
 @pytest.mark.parametrize("count,seconds", [(4, 1.0), (9, 0.01)])

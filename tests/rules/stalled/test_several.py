@@ -109,6 +109,6 @@ def test_without_a_stall_nothing_is_said() -> None:
 
 
 def test_a_step_that_computes_is_nobodys() -> None:
-    told = snapshot(main(*IN_STEP), cpu=1.5)
-    assert cause_of(snapshot_view(told), stuck_run(told)) == ""
-    assert found(stuck_run(told)) == {}
+    data = snapshot(main(*IN_STEP), cpu=1.5)
+    assert cause_of(snapshot_view(data), stuck_run(data)) == ""
+    assert found(stuck_run(data)) == {}

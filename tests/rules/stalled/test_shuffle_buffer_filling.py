@@ -14,15 +14,15 @@ def shuffled(size: int = 100_000) -> Event:
 
 
 def test_a_shuffle_buffer_that_fills() -> None:
-    told = snapshot(main(*IN_STEP), phase="first step", cpu=1.0, waiting=29.0, io=10**7)
-    finding = found(stuck_run(told, shuffled(), kind="look", steps=[]))["shuffle-buffer-filling"]
+    answer = snapshot(main(*IN_STEP), phase="first step", cpu=1.0, waiting=29.0, io=10**7)
+    finding = found(stuck_run(answer, shuffled(), kind="look", steps=[]))["shuffle-buffer-filling"]
     assert "100,000" in finding.cause
     assert finding.confidence is Confidence.LIKELY
     console = "Filling up shuffle buffer (this may take a while): 25000 of 100000\n"
-    told_by_tf = stuck_run(told, shuffled(), kind="look", steps=[], console=console)
+    told_by_tf = stuck_run(answer, shuffled(), kind="look", steps=[], console=console)
     finding = found(told_by_tf)["shuffle-buffer-filling"]
     assert finding.confidence is Confidence.CERTAIN
     assert "about 90 s left" in finding.evidence[0].says
     idle = snapshot(main(*IN_STEP), phase="first step", waiting=29.0)
     assert "shuffle-buffer-filling" not in found(stuck_run(idle, shuffled(), kind="look", steps=[]))
-    assert "shuffle-buffer-filling" not in found(stuck_run(told | {"phase": "step"}, shuffled(), kind="look"))
+    assert "shuffle-buffer-filling" not in found(stuck_run(answer | {"phase": "step"}, shuffled(), kind="look"))

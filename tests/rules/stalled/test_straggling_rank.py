@@ -42,4 +42,4 @@ def test_ranks_that_are_alike_or_hardly_ever_at_work_do_not_straggle(at_work: tu
 def test_one_process_alone_or_ranks_elsewhere() -> None:
     assert "straggling-rank" not in found(stuck_run({}, pace(0, 14), kind="look"))
     unchecked = {item.rule: item.because for item in diagnose(paced()).unchecked}
-    assert "elsewhere" in unchecked["straggling-rank"]
+    assert "on other machines" in unchecked["straggling-rank"]

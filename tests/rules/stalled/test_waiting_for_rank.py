@@ -12,8 +12,8 @@ def test_the_rank_that_is_missing_is_named() -> None:
         {"rank": 0, "pid": 5, "threads": [main(*IN_STEP)]},
         {"rank": 1, "pid": 6, "threads": [main(frame("/home/me/train.py", "load", 9), TRAIN)]},
     ]
-    told = snapshot(main(*IN_STEP), peers=peers)
-    finding = found(stuck_run(told, event(99.1, "setup", **RANKS)))["waiting-for-rank"]
+    data = snapshot(main(*IN_STEP), peers=peers)
+    finding = found(stuck_run(data, event(99.1, "setup", **RANKS)))["waiting-for-rank"]
     assert "rank 1" in finding.cause
     assert "train.py:9" in finding.cause
     assert finding.confidence is Confidence.LIKELY

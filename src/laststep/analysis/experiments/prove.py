@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from enum import Enum
 
-from laststep.record.events.experiments import Proof, SideRun, Trained, Training
+from laststep.record.events.experiments import ProveResult, SideRun, Trained, Training
 from laststep.record.events.process import ProbeState
 from laststep.record.run import Run
 
@@ -36,13 +36,13 @@ class Comparison(Enum):
 VERDICTS = {Comparison.HELPS: PROVEN, Comparison.NO_HELP: WITHDRAWN}
 
 
-def read_proof(side: Run, rule: str, says: str, certain: bool, had_bad: bool, same_loss: bool) -> Proof:
+def read_result(side: Run, rule: str, says: str, certain: bool, had_bad: bool, same_loss: bool) -> ProveResult:
     """`certain`: the finding is a fact, only its effect is open. `same_loss`: the losses can be compared."""
     rounds, enough = _rounds(side), _steps_wanted(side)
     failed = _why_failed(side)
     if failed or not rounds:
         because = failed or "no round was complete in this time: increase --seconds"
-        return Proof(rule=rule, says=says, verdict=OPEN, because=because)
+        return ProveResult(rule=rule, says=says, verdict=OPEN, because=because)
     answers = {_judge(before, after, had_bad, same_loss, enough) for before, after in rounds}
     verdict, because = OPEN, "the rounds do not agree: the change helps in one and not in another"
     if len(rounds) < MIN_ROUNDS:
@@ -53,7 +53,7 @@ def read_proof(side: Run, rule: str, says: str, certain: bool, had_bad: bool, sa
         if verdict == WITHDRAWN and certain:
             verdict, because = OPEN, "the finding is a fact, but this change alone does not make the model learn"
     kept = tuple((_as_kept(before), _as_kept(after)) for before, after in rounds)
-    return Proof(rule=rule, says=says, verdict=verdict, because=because, rounds=kept)
+    return ProveResult(rule=rule, says=says, verdict=verdict, because=because, rounds=kept)
 
 
 def _judge(before: Trained, after: Trained, had_bad: bool, same_loss: bool, enough: int) -> Comparison:
@@ -109,7 +109,7 @@ def skill_gain(training: Trained) -> float:
 
 
 def loss_drop(training: Trained) -> float:
-    """The share of itself by which the loss fell."""
+    """The decrease of the loss, as a share of its first value."""
     tenth = max(1, len(training.losses) // 10)
     first, last = (sum(part) / len(part) for part in (training.losses[:tenth], training.losses[-tenth:]))
     return (first - last) / abs(first) if first else 0.0

@@ -89,7 +89,7 @@ class Learning:
 
     @property
     def no_progress(self) -> Evidence | None:
-        """That the loss did not improve as far as recorded: enough to blame another defect, not a finding by itself."""
+        """No improvement of the loss in the record: enough to support another finding, but not one by itself."""
         start, last = self.losses.start, self.losses.last
         if len(self.losses.points) < MIN_POINTS or self._is_accurate:
             return None
@@ -130,7 +130,7 @@ class Learning:
         if 0.85 < last / self.baseline.squared_error < 1.15 and points[0] - last < 0.2 * points[0] and settled:
             return FAILS
         if min(points) <= 0:
-            return UNKNOWN  # a likelihood, a similarity, a critic: its level means nothing
+            return UNKNOWN  # a likelihood, a similarity, a critic: its level has no meaning
         decrease = (start - last) / start
         if decrease > MIN_DECREASE_LEARNS:
             return LEARNS

@@ -116,7 +116,7 @@ def _out_of_range(output: Output) -> Mismatch | None:
 
 
 def suspect_when_failing(output: Output, learning: Learning) -> Mismatch | None:
-    """Works more often than not, and is to blame only where the model does not learn."""
+    """Often works, and is reported only where the model does not learn."""
     if not learning.fails:
         return None
     if output.kind == "binary" and output.activation in ("relu", "tanh"):

@@ -40,6 +40,6 @@ def plateau_settings(run: Run) -> Mapping[str, Scalar]:
 
 
 def _has_wrong_mode(plateau: Mapping[str, Scalar]) -> bool:
-    """It waits for an accuracy to fall, or for a loss to rise."""
+    """It treats a lower accuracy, or a higher loss, as an improvement."""
     should_rise = any(word in str(plateau.get("monitor")) for word in HIGHER_IS_BETTER)
     return plateau.get("mode") == ("min" if should_rise else "max")

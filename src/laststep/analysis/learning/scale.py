@@ -19,7 +19,7 @@ PASS_THROUGH = ("InputLayer", "Flatten", "Reshape", "Permute", "Dropout", "Maski
 # Targets around 100 make the gradients of a squared error 10,000 times as large as targets around 1. Pixels from 0 to
 # 255 have a scale of about 80.
 MIN_LARGE, MIN_LARGE_INPUT = 100.0, 30.0
-MAX_DATA = 1e20  # larger values overflowed, and are no data
+MAX_DATA = 1e20  # larger values come from an overflow, not from the data
 
 
 class LargeTensor(NamedTuple):

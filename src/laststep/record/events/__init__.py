@@ -22,6 +22,6 @@ KINDS: Mapping[str, type[Event]] = MappingProxyType(
 
 
 def decode_event(kind: str, fields: Mapping[str, Any], *, time: float, source: str = "", rank: int = 0) -> Event | None:
-    """The event that a line of a journal tells; None for a kind that this version does not know."""
+    """The event in a line of a journal; None for a kind that this version does not know."""
     known = KINDS.get(kind)
     return decode(known, fields, time=time, source=source, rank=rank) if known is not None else None

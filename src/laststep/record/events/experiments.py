@@ -117,12 +117,12 @@ class Trained(Event):
     bad: int | None = None  # the step in which a number was not finite any more, or that raised
     raised: str = ""
     losses: tuple[float, ...] = ()  # means over equal stretches of steps
-    skill: tuple[tuple[int, float], ...] = ()  # (step, skill): 0 is a constant answer, 1 perfect
+    skill: tuple[tuple[int, float], ...] = ()  # (step, skill): 0 is a constant prediction, 1 perfect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Training:
-    """A training as a proof keeps it: the fields of `Trained`, with None for a loss that is not finite."""
+    """A training as a `ProveResult` keeps it: the fields of `Trained`, with None for a loss that is not finite."""
 
     steps: int = 0
     bad: int | None = None
@@ -132,7 +132,7 @@ class Training:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proof(Event):
+class ProveResult(Event):
     """What `laststep prove` found about a finding: the change that was tried, the trainings, the verdict."""
 
     KIND: ClassVar[str] = "proof"

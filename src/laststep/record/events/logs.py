@@ -1,4 +1,4 @@
-"""What only a bare console log tells: the log itself, and counters that are no epochs of Keras's."""
+"""Events that only a bare console log has: the log itself, and counters that are not epochs of Keras."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SOURCE: Final = "log"  # of all events that are read from one
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Log(Event):
-    """Nothing was recorded but what was printed: the file, its size, how many runs it holds."""
+    """A console log was read, and there is no recording: the file, its size, how many runs it holds."""
 
     KIND: ClassVar[str] = "log"
     SPARSE: ClassVar[tuple[str, ...]] = ("is_reversed",)
@@ -23,7 +23,7 @@ class Log(Event):
     lines: int = 0
     bytes: int = 0
     runs: int = 1  # in the file; the events are those of the last one
-    rubbish: int = 0  # lines that are no text
+    binary_lines: int = field(default=0, metadata=key("rubbish"))  # left out
     is_reversed: bool = field(default=False, metadata=key("reversed"))  # its newest line comes first
 
 

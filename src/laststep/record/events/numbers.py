@@ -102,7 +102,7 @@ class Gradients(Event):
     model: ModelLayers = field(default_factory=ModelLayers)
     optimizer: Optimizer = field(default_factory=Optimizer)
     broadcast: Broadcast | None = None
-    risky: tuple[RiskyOperation, ...] | None = None  # None where nobody looked, as in an eager step
+    risky: tuple[RiskyOperation, ...] | None = None  # None where it was not searched for, as in an eager step
     cut_at: Place | None = None  # the only line before that lets no gradient through, where some are missing
     made_at: tuple[Place | None, ...] = ()  # the inputs and the targets; outside fit only
 
@@ -132,10 +132,10 @@ class TensorStatistics:
 
     shape: Sizes | None = None  # of the last batch
     dtype: str = ""
-    values: int = 0  # how many were looked at
+    values: int = 0  # how many were examined
     nan: int = 0
     inf: int = 0
-    low: float | None = None  # None, as mean, std and zeros, where no value was finite
+    low: float | None = None  # None (like mean, std and zeros) where no value was finite
     high: float | None = None
     mean: float | None = None
     std: float | None = None
@@ -193,7 +193,7 @@ class BadNumber(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaleValue(Event):
-    """A Python number that a traced step read was changed since; or the step itself sets it, in vain."""
+    """A Python number that a traced step read was changed later; or the step itself sets it, without effect."""
 
     KIND: ClassVar[str] = "stale"
 

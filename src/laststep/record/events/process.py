@@ -1,4 +1,4 @@
-"""Events about the recorded process: the recorder and its probes, libraries, exceptions, warnings, how it leaves."""
+"""Events about the recorded process: the recorder and its probes, libraries, exceptions, warnings, how it ends."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from laststep.record.event import Event
-from laststep.record.events.shared import Callback, Frame
+from laststep.record.events.shared import CallbackFacts, Frame
 from laststep.record.place import Place
 
 
@@ -21,7 +21,7 @@ class RecorderStart(Event):
     python: str = ""  # its version
     executable: str = ""
     platform: str = ""  # sys.platform
-    profile: str = ""  # the steps to profile, as asked for: 10:20
+    profile: str = ""  # the steps to profile, as requested: 10:20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +96,9 @@ class Raised(Event):
     frames: tuple[Frame, ...] = ()  # innermost last
     where: Place | None = None  # the user's innermost line
     function: str = ""  # the method of Keras or TensorFlow that it left
-    caught: Place | None = None  # the user's `except` that catches it; None also where that was not looked for
+    caught: Place | None = None  # the user's `except` that catches it; None also where it was not searched for
     thread: str = ""
-    callback: Callback | None = None  # the one whose method raised
+    callback: CallbackFacts | None = None  # the one whose method raised
     because_of: tuple[ChainedException, ...] = ()
     loading: LoadedFile | None = None
     file_exists: bool | None = None  # the file that the message calls missing; None where it names none

@@ -45,8 +45,8 @@ def users_line(frames: Iterable[Frame]) -> Place | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Callback:
-    """A callback of Keras: its class, where that is defined, and the call that is spoken of, if one is."""
+class CallbackFacts:
+    """A Keras callback: its class, where that is defined, and the call of it that an event is about, if any."""
 
     class_name: str = field(default="", metadata=key("class"))
     module: str = ""

@@ -1,4 +1,4 @@
-"""What is seen of a process from outside: the stacks of all its threads, what they are blocked in, what it uses."""
+"""A process as observed from outside: the stacks of all its threads, what they are blocked in, what it uses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Task:
     name: str = ""
     state: str = ""  # the kernel's letter: R, S, D, T …; "" where it could not be read
     call: str = ""  # futex, read, sleep …; "" where it runs, or for a call without a name here
-    on: str = ""  # a path, "pipe", "socket 10.0.0.1:443", "standard input"; "" where that cannot be told
+    on: str = ""  # a path, "pipe", "socket 10.0.0.1:443", "standard input"; "" where that is not known
     wakes: float | None = None  # in how many seconds a sleep is over; None: it does not sleep, or for no known time
 
 
@@ -30,7 +30,7 @@ class Task:
 class ThreadStack(Task):
     """A Python thread and its stack. What the kernel says is empty where the stack alone was read."""
 
-    tid: int | None = None  # the system's number; None where only faulthandler told of the thread
+    tid: int | None = None  # the system's number; None in a stack from faulthandler, which does not report it
     current: bool = False  # the main thread; in a fault, the thread that died
     holds_gil: bool = False
     frames: tuple[Frame, ...] = ()  # innermost first
@@ -58,7 +58,7 @@ class Peer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot(Event):
-    """The stacks of all threads of a run that did not move, what each process was doing, and what was used."""
+    """The stacks of all threads of a run without progress, what each process was doing, and what was used."""
 
     KIND: ClassVar[str] = "look"
 
@@ -72,8 +72,8 @@ class Snapshot(Event):
     busy_threads: int = 0
     pressure: Pressure = field(default_factory=Pressure)
     memory: HostMemory = field(default_factory=HostMemory)
-    phase: str = ""  # that did not move; "" where nothing is known
-    seconds: float = 0.0  # without a move; seen from outside only: for which it was watched
+    phase: str = ""  # in which there was no progress; "" where it is not known
+    seconds: float = 0.0  # without progress; watched from outside only: seconds that it was watched
     slowest: float | None = None  # seconds that this phase had taken at most before; None: never complete before
     step: int = 0  # steps that are complete
     waiting: float = 0.0  # seconds that the wait for data has lasted; 0.0: there is none
@@ -91,7 +91,7 @@ class Snapshot(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stall(Snapshot):
-    """A snapshot of a run that is stuck: it has not moved for longer than is normal in this phase."""
+    """A snapshot of a run that is stuck: no progress for longer than is normal in this phase."""
 
     KIND: ClassVar[str] = "stall"
 

@@ -88,7 +88,7 @@ class ProcessEnd(Event):
     seconds: float | None = None  # since the launch
     pid: int | None = None
     name: str = ""  # of the program, which may have replaced itself by another
-    beside: bool = False  # not started by laststep: the exit code is told to its own parent only
+    beside: bool = False  # not started by laststep: only its own parent gets the exit code
     at_line: int = 0  # of a bare log
     text: str = ""  # of that line
 
@@ -138,7 +138,7 @@ class Fault(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Blind(Event):
+class RecorderMissing(Event):
     """laststep could not look inside the process, and why."""
 
     KIND: ClassVar[str] = "blind"
@@ -199,17 +199,17 @@ class Pace(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MovingAgain(Event):
-    """A run that was stuck goes on."""
+    """A run that was stuck makes progress again."""
 
     KIND: ClassVar[str] = "moving-again"
 
-    after: float = 0.0  # seconds without a move
+    after: float = 0.0  # seconds without progress
     phase: str = ""  # in which it was stuck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast(Event):
-    """When memory runs out if it goes on growing like this: in how many seconds, at which step, and what keeps it."""
+    """When memory runs out if it keeps growing at this rate: in how many seconds, at which step, and what holds it."""
 
     KIND: ClassVar[str] = "forecast"
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from laststep.record.decode import WHOLE, Scalar, key
 from laststep.record.event import Event
-from laststep.record.events.shared import Callback, ModelFacts, Optimizer, Stage
+from laststep.record.events.shared import CallbackFacts, ModelFacts, Optimizer, Stage
 from laststep.record.place import Place
 
 
@@ -42,7 +42,7 @@ class FitEnvironment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FitStart(Event):
-    """A fit began, and what was asked of it."""
+    """A fit began, with the arguments it was called with."""
 
     KIND: ClassVar[str] = "fit"
 
@@ -69,7 +69,7 @@ class FitStart(Event):
     data: TrainingData = field(default_factory=TrainingData)
     model: ModelFacts = field(default_factory=ModelFacts)
     optimizer: Optimizer = field(default_factory=Optimizer)
-    callbacks: tuple[Callback, ...] = ()
+    callbacks: tuple[CallbackFacts, ...] = ()
     environment: FitEnvironment = field(default_factory=FitEnvironment)
     unread: Mapping[str, str] = field(default_factory=dict)  # the parts that could not be described, and why
 
@@ -158,7 +158,7 @@ class Epoch(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validation(Event):
-    """A validation or an evaluate with a number of steps ended: batches asked for and delivered."""
+    """A validation or an evaluate with a number of steps ended: batches requested and delivered."""
 
     KIND: ClassVar[str] = "validation"
 
@@ -203,7 +203,7 @@ class DecidingTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop(Event):
-    """Somebody set stop_training: who, where, with which values."""
+    """stop_training was set: by which code, on which line, with which values."""
 
     KIND: ClassVar[str] = "stop"
 
@@ -213,7 +213,7 @@ class Stop(Event):
     epoch: int | None = None  # counted from 0; -1 before the first
     batch: int | None = None
     signal_handler: str = ""  # the signal, where a handler of the program's own did it
-    callback: Callback | None = None
+    callback: CallbackFacts | None = None
     hook: str = ""  # the callback's method
     line: Place | None = None  # in the callback's own code, or in its base class
     values: Mapping[str, Scalar] = field(default_factory=dict)  # the callback's attributes that are plain values
@@ -234,7 +234,7 @@ class Saved(Event):
     because: str | None = None  # why not, or why only its weights
     bytes: int = 0
     seconds: float = 0.0
-    why: str = ""  # it was wanted: SIGTERM, or memory
+    why: str = ""  # why it was requested: SIGTERM, or memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,7 +316,7 @@ class Census(Event):
     lines: tuple[TracedLine, ...] = ()  # only where the program has switched tracemalloc on
     containers: tuple[Container, ...] = ()  # largest first
     threads: tuple[HandleGroup, ...] = ()  # by Python's names
-    cut_short: bool = False  # not all was looked at
+    cut_short: bool = False  # not everything was examined
     seconds: float | None = None  # that it took
     exhausted: bool = False  # taken when a GPU had no room left
 

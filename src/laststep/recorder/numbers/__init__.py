@@ -1,1 +1,1 @@
-"""The numbers of a training step: what is laid into it, and what the host makes of what it reads."""
+"""The numbers of a training step: the operations inserted into it, and what the host computes from their results."""

@@ -23,7 +23,7 @@ MAX_LAYERS = 100
 MAX_SAMPLES = 600  # per site: the first ones, later one per pause
 DENSE_SAMPLES, SAMPLE_PAUSE_SECONDS = 60, 5.0
 FIRST_WITH_WEIGHTS, WEIGHTS_EVERY = 4, 4  # weights are read in the first measurements, then in one of every four
-MAX_WEIGHT_BYTES = 64 << 20  # a copy is kept to compare the weights with
+MAX_COMPARED_WEIGHT_BYTES = 64 << 20  # of the copy with which later weights are compared
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class GradientSite:
     def _values(self) -> list[Any]:
         """A copy of the weights; empty if they are too large to be copied regularly, or gone."""
         variables = [reference() for reference in self._references]
-        if any(variable is None for variable in variables) or sum(map(_bytes, variables)) > MAX_WEIGHT_BYTES:
+        if any(variable is None for variable in variables) or sum(map(_bytes, variables)) > MAX_COMPARED_WEIGHT_BYTES:
             return []
         return [variable.numpy() for variable in variables]
 

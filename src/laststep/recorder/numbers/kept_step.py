@@ -10,14 +10,14 @@ from typing import Any
 from laststep.recorder import state
 
 FILE_NAME = "kept.npz"
-MAX_BATCH_BYTES = 16 * 10**6  # as in the settings
-MAX_WEIGHT_BYTES = 64 << 20
+MAX_KEPT_BATCH_BYTES = 16 * 10**6  # on disk; the default of --keep-last-batch
+MAX_KEPT_WEIGHT_BYTES = 64 << 20  # on disk
 
 
 def max_batch_bytes() -> int:
     """As `--keep-last-batch` says."""
     requested = state.current.options.get("keep") if state.current is not None else None
-    return int(requested or MAX_BATCH_BYTES)
+    return int(requested or MAX_KEPT_BATCH_BYTES)
 
 
 def keep_step(batch: Mapping[str, Any], names: Sequence[str], weights: Sequence[Any] | None) -> str:
@@ -29,7 +29,7 @@ def keep_step(batch: Mapping[str, Any], names: Sequence[str], weights: Sequence[
     if not arrays or sum(value.nbytes for value in arrays.values()) > max_batch_bytes():
         return ""
     kept_weights = weights or []
-    if sum(value.nbytes for value in kept_weights) <= MAX_WEIGHT_BYTES:
+    if sum(value.nbytes for value in kept_weights) <= MAX_KEPT_WEIGHT_BYTES:
         arrays |= {f"weights/{name}": value for name, value in zip(names, kept_weights, strict=False)}
     path = os.path.join(recorder.folder, FILE_NAME)
     if os.path.exists(path):

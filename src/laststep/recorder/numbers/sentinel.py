@@ -18,8 +18,8 @@ BAD, LOSS, COUNT, FIRST_NORM = range(4)  # positions in the vector that the host
 MAX_UNITS = 65536  # of all kernels together
 MAX_NORMS = 24  # of gradients, in one step; above that only those of kernels
 MAX_WATCHED_ELEMENTS = 65536  # elements of a gradient that are summed in each step
-MAX_BATCH_BYTES = 16 << 20  # more where --keep-last-batch asks for more
-MAX_WEIGHT_BYTES = 64 << 20  # copied when a step is bad
+MAX_COPIED_BATCH_BYTES = 16 << 20  # more where --keep-last-batch asks for more
+MAX_COPIED_WEIGHT_BYTES = 64 << 20  # copied when a step is bad
 MAX_FLOAT32 = 3.4e38  # of float32, approximately
 RECORD_MODULE = "tensorflow.python.eager.record"
 ATTR_VALUE_MODULE = "tensorflow.core.framework.attr_value_pb2"
@@ -229,7 +229,7 @@ class Sentinel:
 
     def _keep_batch(self, tf: Any) -> list[Any]:
         """The operations that copy the batch."""
-        written, max_bytes = [], max(MAX_BATCH_BYTES, max_batch_bytes())
+        written, max_bytes = [], max(MAX_COPIED_BATCH_BYTES, max_batch_bytes())
         for name, variable in self.kept.items():
             tensor = self._batch[name]
             is_small = tf.size(tensor, out_type="int64") * tensor.dtype.size <= max_bytes
@@ -272,7 +272,7 @@ def _can_keep_all(variables: list[Any]) -> bool:
     plain = sys.modules[VARIABLES_MODULE].BaseResourceVariable
     if not all(isinstance(v, plain) and v.shape.is_fully_defined() for v in variables):
         return False
-    return bool(sum(v.dtype.size * v.shape.num_elements() for v in variables) <= MAX_WEIGHT_BYTES)
+    return bool(sum(v.dtype.size * v.shape.num_elements() for v in variables) <= MAX_COPIED_WEIGHT_BYTES)
 
 
 def _in_xla(tf: Any) -> bool:

@@ -7,7 +7,7 @@ import os
 import signal
 
 from laststep.record.journal import move_to_high_fd
-from laststep.record.stacks import STACKS, stack_signal
+from laststep.record.stack_requests import STACKS, stack_signal
 from laststep.recorder import state
 
 PROBE = "faults"

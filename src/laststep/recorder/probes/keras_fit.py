@@ -143,7 +143,7 @@ class Callback:
         """fit was left by an exception that Keras does not filter (KeyboardInterrupt, SystemExit), which was caught."""
         self.recorder.close_fit(self.fit)
         self._release_saver()
-        user_frame = users_frame(sys._getframe())  # None when the interpreter ends, with nobody's code on the stack
+        user_frame = users_frame(sys._getframe())  # None when the interpreter ends: then no code is on the stack
         handler = handler_of(user_frame) if user_frame is not None else None
         if handler is not None and handler[0] in ("KeyboardInterrupt", "SystemExit", "BaseException", ""):
             kind = handler[0] or "BaseException"

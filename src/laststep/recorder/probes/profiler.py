@@ -62,7 +62,9 @@ class Profiler:
     def _start(self, number: int) -> None:
         module = sys.modules.get(PROFILER_MODULE)
         if module is None:
-            raise Unsupported("TensorFlow is not in use here, and its profiler is the only one that is known")
+            raise Unsupported(
+                "the program does not use TensorFlow, whose profiler is the only one that laststep supports"
+            )
         sessions = module._pywrap_profiler
         session = sessions.ProfilerSession()
         _, problem = attempt(session.start, os.path.join(self._recorder.folder, FOLDER), {})

@@ -1,4 +1,4 @@
-"""Who sets `model.stop_training`, on which line, and which values the `if` around it compared."""
+"""What sets `model.stop_training`, on which line, and which values the `if` around it compared."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from laststep.rules.rule import Answer, Tier, rule
 
 @rule(tier=Tier.ROOT)
 def bad_labels_for_loss(run: Run) -> Answer:
-    """The labels do not match the loss: class indices for one-hot rows or the reverse, or invalid values.
+    """The labels do not match the loss: class indices instead of one-hot rows, the reverse, or invalid values.
 
     What happened
         categorical_crossentropy expects a one-hot row per sample, sparse_categorical_crossentropy one class
@@ -38,7 +38,7 @@ def bad_labels_for_loss(run: Run) -> Answer:
     """
     found = label_mismatch(run)
     if found is None or not (found.is_index_for_one_hot or found.is_one_hot_for_index):
-        return silent_labels(run) or no("no loss reported a wrong format of the labels")
+        return silent_labels(run) or no("no loss reported labels in a wrong format")
     indices, rows = "one number per sample", "one-hot rows"
     if found.is_index_for_one_hot:
         have, expected, right = indices, rows, "sparse_categorical_crossentropy"

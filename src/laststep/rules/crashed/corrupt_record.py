@@ -48,11 +48,11 @@ def corrupt_record(run: Run) -> Answer:
         without compression_type="GZIP", an image as a TFRecord, a checkpoint whose copy was interrupted.
 
     How laststep knows
-        The reader's own error. TensorFlow gives the byte offset of the record: at 0 the file is most likely not
-        a TFRecord at all; further on it is truncated or damaged.
+        The reader's own error. TensorFlow gives the byte offset of the record: at 0, the file is most likely
+        not a TFRecord at all; at a later offset, it is truncated or damaged.
 
     What to do
-        Find the file and the record (the code in the answer does it), copy the file again, and compare its size
+        Find the file and the record (with the code in the answer), copy the file again, and compare its size
         with the source. A program that is killed while it writes leaves a truncated file: write to another name
         and rename it at the end. For a checkpoint, restore an earlier one. A damaged backup of BackupAndRestore
         must be deleted.
@@ -103,7 +103,7 @@ def _read_before(run: Run) -> tuple[Evidence, ...]:
     if batch and "Shuffle" not in stages and run.fit is not None and not run.fit.epochs:
         first = run.steps[-1].number * batch + 1
         records = f"the records {first:,} to {first + batch - 1:,}"
-        return (Evidence(f"by the number of batches before it, it is one of {records}"),)
+        return (Evidence(f"counted from the batches read before it, the damaged record is one of {records}"),)
     return (Evidence(f"{format_count(run.steps[-1].number, 'step')} were trained on the data read before it"),)
 
 

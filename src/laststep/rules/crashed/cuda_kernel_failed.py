@@ -30,7 +30,7 @@ MEANINGS = {
     "LAUNCH_OUT_OF_RESOURCES": "it needed more registers or threads than the GPU has",
 }
 LABELS = Remedy(
-    "Check for an index or a label out of range: on the CPU the error names it",
+    "Check for an index or a label out of range: on the CPU, the error message contains its value",
     "CUDA_VISIBLE_DEVICES=-1 python train.py",
 )
 BLOCKING = Remedy(
@@ -50,7 +50,7 @@ def cuda_kernel_failed(run: Run) -> Answer:
 
     How laststep knows
         CUDA's own error, in the exception or on the console. Its name gives the kind of failure; the op that is
-        named is only the one that noticed it.
+        named is only the one that ran when the error was reported.
 
     What to do
         Run once with CUDA_LAUNCH_BLOCKING=1: then the op that is named is the one that failed. A failed

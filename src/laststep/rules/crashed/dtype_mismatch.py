@@ -44,7 +44,7 @@ OBJECT_TYPES = ("object", "str", "string", "float", "int", "list", "NoneType", "
 
 @rule()
 def dtype_mismatch(run: Run) -> Answer:
-    """An operation got a tensor of the wrong dtype: integers for floats, float64 for float32, objects.
+    """An operation got a tensor of the wrong dtype: integers instead of floats, float64 instead of float32, or objects.
 
     What happened
         TensorFlow does not convert dtypes implicitly. NumPy defaults to float64 and int64, images are uint8,

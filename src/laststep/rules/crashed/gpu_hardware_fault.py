@@ -23,7 +23,7 @@ HARDWARE = {
     63: "a row of GPU memory was remapped after an error",
     64: "a row of GPU memory could not be remapped",
     74: "an NVLink error",
-    79: "the GPU has fallen off the bus: power, heat, riser or the GPU itself",
+    79: "the GPU has fallen off the bus (power, heat, the riser or the GPU itself)",
     92: "a high rate of corrected errors in GPU memory",
     94: "an uncorrectable memory error, contained to this program",
     95: "an uncorrectable memory error, not contained",
@@ -55,7 +55,7 @@ def gpu_hardware_fault(run: Run) -> Answer:
 
     What to do
         Take the GPU out of service and tell the administrator: `nvidia-smi -q -d ECC,ROW_REMAPPER`, `dcgmi diag
-        -r 3`. The quick way on is to restart on another GPU.
+        -r 3`. To continue at once, restart on another GPU.
 
     Not to be confused with
         cuda-kernel-failed (an error in a program), gpu-libraries-unusable.

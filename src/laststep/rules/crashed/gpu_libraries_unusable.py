@@ -132,7 +132,7 @@ def _cause(named: Message | None, gap: CapabilityGap | None) -> str:
         return f"The library {named['library']} could not be loaded."
     if named is not None:
         return "A GPU library could not be loaded, or has the wrong version."
-    return "A GPU library failed in its first call: out of memory or the wrong version, the message does not say."
+    return "A GPU library failed in its first call: no memory, or the wrong version. The message does not say which."
 
 
 def _remedies(message: Message | None, gap: CapabilityGap | None = None) -> tuple[Remedy, ...]:

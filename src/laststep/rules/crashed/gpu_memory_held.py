@@ -57,11 +57,12 @@ def gpu_memory_held(run: Run) -> Answer:
 
     How laststep knows
         From the handle that could not be created, from the GPU's free memory when the program started, or from
-        NVML, which names the processes that hold memory. A failed handle alone does not tell who held it.
+        NVML, which names the processes that hold memory. A failed handle alone does not show what held it.
 
     What to do
-        Find out who holds it (`nvidia-smi`), and end what should not run. If it is your own process, memory
-        growth (tf.config.experimental.set_memory_growth) or a smaller share leaves room for cuDNN and cuBLAS.
+        Find out which process holds it (`nvidia-smi`), and end what should not run. If it is your own process,
+        memory growth (tf.config.experimental.set_memory_growth) or a smaller share leaves room for cuDNN and
+        cuBLAS.
 
     Not to be confused with
         gpu-out-of-memory (the step itself is too large), gpu-libraries-unusable (incompatible versions: then
@@ -94,7 +95,7 @@ def _framework(message: Message | None) -> tuple[str, ...]:
 
 def _cause(start: Message | None, handle: Message | None) -> str:
     if handle and not start:
-        return "No GPU memory was left for a library, whose handle could not be created"
+        return "A GPU library could not create its handle because no GPU memory was left for it"
     return "The GPU's memory was already in use when this program needed it"
 
 
@@ -115,7 +116,7 @@ def _is_held(gpu: GpuState) -> bool:
 
 
 def _others(run: Run) -> Evidence | None:
-    """Who else held the GPU's memory, by NVML, PyTorch's message, or TensorFlow's figures at its start."""
+    """What else held the GPU's memory, by NVML, PyTorch's message, or TensorFlow's figures at its start."""
     by_driver = _held_before_the_start(run)
     if by_driver is not None:
         return by_driver

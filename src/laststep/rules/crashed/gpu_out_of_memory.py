@@ -20,7 +20,7 @@ def gpu_out_of_memory(run: Run) -> Answer:
 
     How laststep knows
         The allocator's own message and its dump: what was requested, what was in use, and the limit. The op
-        names the layer whose tensor it was; that layer only came last and is not at fault.
+        belongs to the layer whose tensor did not fit; that layer only allocated last and is not at fault.
 
     What to do
         Reduce the batch size first: activations grow with it, weights do not. Then try mixed precision, a
@@ -60,7 +60,9 @@ def _smaller_batch(run: Run, lack: Shortage) -> tuple[tuple[Remedy, ...], tuple[
     known = bool(lack.limit) and needs > lack.limit
     share = lack.limit / needs if known else 0.5
     fits = 1 << max(0, int(batch * min(share, 0.99)).bit_length() - 1)
-    estimate = f"the batch size was {batch}; by these figures at most {int(batch * share)} fit" if known else ""
+    estimate = (
+        f"the batch size was {batch}; by these figures, a batch of at most {int(batch * share)} fits" if known else ""
+    )
     first = Remedy(
         f"Use a smaller batch: {fits} instead of {batch}", f"model.fit(…, batch_size={fits})", fit_place(run)
     )

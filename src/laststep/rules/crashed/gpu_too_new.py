@@ -61,7 +61,7 @@ def _remedies(gap: CapabilityGap) -> tuple[Remedy, ...]:
     image = "docker run --gpus all nvcr.io/nvidia/tensorflow:25.01-tf2-py3 …" if gap.gpu[0] in BLACKWELL else None
     return (
         Remedy(
-            f"Use a newer build that has code for it: its list contains sm_{name} or compute_{name}",
+            f"Use a newer build that has code for this GPU: its list contains sm_{name} or compute_{name}",
             BUILD,
             safe=True,
         ),

@@ -43,16 +43,16 @@ def host_out_of_memory(run: Run) -> Answer:
     How laststep knows
         The kernel counts its kills, for each control group and for the machine; the counters are read before
         the start and after the end. Its log, where it can be read, names the process that it killed. Memory use
-        is sampled during the run. SIGKILL alone is not taken as proof.
+        is sampled during the run. SIGKILL alone is not taken as evidence.
 
     What to do
-        Look at the curve. A steady climb means that something keeps growing (a list of results, a model rebuilt
+        Check the curve. A steady climb means that something keeps growing (a list of results, a model rebuilt
         in a loop, a cache that fills): stop the growth. One jump is one large object: an array loaded at once,
         a shuffle buffer, a batch. Make it smaller, or give the job more memory.
 
     Not to be confused with
-        killed-by-signal (somebody sent SIGKILL, and memory was not the reason), gpu-out-of-memory (an error
-        from the GPU's allocator, not a kill), host-allocation-failed (an error, not a kill).
+        killed-by-signal (SIGKILL was sent for another reason than memory), gpu-out-of-memory (an error from the
+        GPU's allocator, not a kill), host-allocation-failed (an error, not a kill).
     """
     ruling = verdict(run, "memory")
     if ruling is not None:

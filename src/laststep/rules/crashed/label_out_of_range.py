@@ -26,7 +26,7 @@ MESSAGES = compiled(
 
 @rule(tier=Tier.ROOT)
 def label_out_of_range(run: Run) -> Answer:
-    """A label, or an index into a table, is outside the range that the model has.
+    """A label, or an index into an embedding or a table, is outside the range that the model was built for.
 
     What happened
         With C output units the labels must be 0 … C-1. Labels that start at 1, a class that was added later, -1

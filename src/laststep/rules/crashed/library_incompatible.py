@@ -69,7 +69,7 @@ def library_incompatible(run: Run) -> Answer:
     What happened
         A package was built for another version of a library (NumPy, protobuf, the C library), the program was
         written for another version of TensorFlow or Keras (Keras 2 and 3 differ in many names), or a saved
-        model comes from one.
+        model was made with another version.
 
     How laststep knows
         The library's own message about versions; or a name or argument that this version of a known library

@@ -1,4 +1,4 @@
-"""A file or folder is not where the program looks for it."""
+"""A file or folder that the program opens does not exist."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LIBRARY = compiled(r"\.so[.\d]*['\"]?: cannot open shared object|\.dll")
 
 @rule()
 def missing_file(run: Run) -> Answer:
-    """A file or folder is not where the program looks for it.
+    """A file or folder that the program opens does not exist.
 
     What happened
         The program, or TensorFlow on its behalf, opened a path that does not exist: another working folder, a

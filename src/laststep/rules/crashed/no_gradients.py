@@ -18,7 +18,7 @@ MESSAGES = compiled(
 
 @rule()
 def no_gradients(run: Run) -> Answer:
-    """The loss does not depend on any weight, as far as the tape can see: all gradients are None.
+    """All gradients are None: the tape recorded no path from any weight to the loss.
 
     What happened
         The gradient cannot flow from the loss to the weights: .numpy() or NumPy in between, argmax or a cast to

@@ -53,11 +53,11 @@ def peer_lost(run: Run) -> Answer:
 
     How laststep knows
         The runtime's own message about the peer; where it names the task or the address, so does the answer.
-        Whether the peer died or only hung cannot be seen from here: both give the same message.
+        Whether the peer died or only hung is not known from this process: both give the same message.
 
     What to do
         Read the log of the process that is named, just before this error. It was often killed for memory or by
-        a time limit. Run each rank under laststep, then each gets its own answer.
+        a time limit. Run each rank under laststep: then each gets its own diagnosis.
 
     Not to be confused with
         data-source-unreachable (a server that is not part of the training), waiting-for-rank (all are alive and

@@ -22,7 +22,7 @@ def segmentation_fault(run: Run) -> Answer:
         kernel's log, where it can be read, names the library in which it happened.
 
     What to do
-        Look at the Python line first: it shows which call went into native code. Then at the library. Typical
+        Check the Python line first: it shows which call went into native code. Then the library. Typical
         causes: two packages that bring different builds of the same library (run `pip check`, make a fresh
         environment), an extension built for another NumPy, a stack overflow by endless recursion in C, a custom
         op. If it happens at random in unrelated places, test the machine's memory.

@@ -48,7 +48,7 @@ def shape_mismatch(run: Run) -> Answer:
 
 
 def _answer(run: Run, message: Message | None, error: ShapeError) -> Answer:
-    return answer(run, message, "no shapes were reported to differ", error.cause, error.remedies, fit_arguments(run))
+    return answer(run, message, "no error reported shapes that differ", error.cause, error.remedies, fit_arguments(run))
 
 
 def _checked_by_keras(run: Run) -> Message | None:

@@ -43,7 +43,7 @@ def shared_memory_full(run: Run) -> Answer:
 
     How laststep knows
         The error names /dev/shm or a segment of shared memory, or was raised in Python's shared_memory module.
-        Or the process died of SIGBUS while /dev/shm was filled, by the last sample.
+        Or the process died of SIGBUS, and in the last sample /dev/shm was filled.
 
     What to do
         Enlarge it: docker run --shm-size=8g, or in Kubernetes an emptyDir with medium: Memory mounted at

@@ -49,7 +49,7 @@ def undecodable_image(run: Run) -> Answer:
     return answer(
         run,
         message,
-        "no decoder reported an image",
+        "no image decoder reported an error",
         cause=f"{file or 'A file'} could not be decoded as an image.",
         remedies=(
             Remedy("Find the files that are not images", FIND, safe=True),

@@ -23,8 +23,8 @@ from laststep.rules.rule import Answer, Tier, rule
 MIN_DEAD_SHARE = 0.9  # of a layer's units
 MIN_DEAD_SHARE_IF_LEARNING = 0.95  # the same, where the model learns in spite of it
 MIN_READINGS = 5
-SATURATING = ("sigmoid", "tanh", "softsign")  # their gradient is small, but never 0
-LEAKY = Remedy("Use an activation with a gradient below 0, so that dead units can recover",
+SATURATING = ("sigmoid", "tanh", "softsign")  # where these saturate, their gradient is small, but not 0
+LEAKY = Remedy("Use an activation whose gradient is not 0 for negative inputs, so that dead units can recover",
                'activation="leaky_relu" (or "elu", "gelu")',
                trial={"hidden": {"activation": "leaky_relu", "from": ["relu"]}})  # fmt: skip
 CHECK_INPUTS = Remedy("Check what goes into this layer: its biases, a threshold, the sign and scale of its inputs")
@@ -45,7 +45,7 @@ def dead_activations(run: Run) -> Answer:
 
     What to do
         Check the layer's biases and inputs: a bias far below 0, inputs that are all negative, a threshold in the code,
-        an update that was too large. leaky_relu, elu and gelu have a gradient below 0.
+        an update that was too large. With leaky_relu, elu and gelu the gradient is not 0 for negative inputs.
 
     Not to be confused with
         vanishing-gradients (small, but not 0), weights-not-updating (the layer is frozen, or not connected to the

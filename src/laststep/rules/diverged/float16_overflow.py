@@ -13,7 +13,7 @@ from laststep.rules.rule import Answer, rule
 
 USE_FLOAT32 = Remedy("Compute large values in float32: sums, exp, squares, the last layer, the loss",
                      'Dense(…, dtype="float32"), tf.cast(…, "float32")', trial={"precision": "float32"})  # fmt: skip
-SCALE_LOSS = Remedy("Scale the loss: small gradients do not underflow, and a step that overflows is skipped",
+SCALE_LOSS = Remedy("Scale the loss, so that small gradients do not underflow and a step that overflows is skipped",
                     "keras.optimizers.LossScaleOptimizer(optimizer), with optimizer.scale_loss(loss)")  # fmt: skip
 USE_BFLOAT16 = Remedy("Or use bfloat16, which has the range of float32",
                       'keras.mixed_precision.set_global_policy("mixed_bfloat16")',
@@ -26,7 +26,7 @@ def float16_overflow(run: Run) -> Answer:
 
     What happened
         The model computes in float16. A sum, a square, an exponential or a scaled loss exceeded 65,504 and became Inf,
-        and Inf minus Inf is NaN. In float32 the same numbers would have been fine.
+        and Inf minus Inf is NaN. In float32 the same numbers do not overflow.
 
     How laststep knows
         The layers compute in float16, the data of the first bad step is finite, and the loss, the predictions or the

@@ -24,9 +24,9 @@ from laststep.text import format_count
 GUARD_ARGUMENTS = Remedy("Keep the arguments of log, sqrt and divisions away from 0",
                          "tf.math.log(x + 1e-7), tf.sqrt(tf.maximum(x, 1e-12)), tf.math.divide_no_nan(a, b)",
                          trial={"guard": True})  # fmt: skip
-USE_LOGITS = Remedy("Use Keras's cross-entropy with from_logits=True: it never computes log(0)")
+USE_LOGITS = Remedy("Use Keras's cross-entropy with from_logits=True: it does not compute log(0)")
 GUARD_BEFORE_WHERE = Remedy("tf.where does not protect a gradient: make the value safe before the operation, not after")
-REPLAY = Remedy("Replay that step: it names the operation, the line and the sample", "laststep replay", safe=True)
+REPLAY = Remedy("Replay that step to find the operation, the line and the sample", "laststep replay", safe=True)
 FOR_PART = {"gradient": (GUARD_BEFORE_WHERE,), "loss": (USE_LOGITS,)}
 CROSS_ENTROPIES = ("binary_crossentropy", "categorical_crossentropy", "sparse_categorical_crossentropy")
 KERAS_CLASSES = ("Input", "Dense", "Flatten", "Dropout", "Activation", "ReLU", "Reshape", "Add", "Concatenate", "Conv",

@@ -52,10 +52,14 @@ def learning_rate_too_high(run: Run) -> Answer:
         return _finding(run, site, grew, bad_step_evidence(site))
     finite = finite_site(run)
     if finite is None:
-        return no("no training long enough to judge its updates")
+        return no("no training ran long enough to judge its updates")
     rate, update = finite.rate(_highest(finite)), _typical_update(finite)
     if not is_high_rate(finite, rate) or not update > MIN_LARGE_UPDATE:
-        return measured(f"one update changed the weights by {update:.2%}") if update == update else no("not known")
+        return (
+            measured(f"one update changed the weights by {update:.2%}")
+            if update == update
+            else no("the size of the updates is not known")
+        )
     if vanishes_from_start(finite):
         return no("almost no gradient reaches the first layer from the start: no learning rate would help")
     no_progress, died = learning_of(run).no_progress, died_at(finite)

@@ -39,15 +39,19 @@ def learning_rate_too_low(run: Run) -> Answer:
 
     Not to be confused with
         weights-not-updating (the weights do not change at all), vanishing-gradients (only the early layers do not
-        change), unscaled-targets (the weights change, but the targets are too far away).
+        change), unscaled-targets (the weights change, but the targets are out of reach).
     """
     site = finite_site(run)
     if site is None:
-        return no("no training long enough to judge its updates")
+        return no("no training ran long enough to judge its updates")
     total, dropped = _total_update(site), dropped_early(site)
     too_slow = 0 < total < MAX_TOTAL_UPDATE and _all_have_gradients(site)
     if not too_slow and not dropped:
-        return measured(f"all updates add up to {total:.0%} of the weights") if total == total else no("not known")
+        return (
+            measured(f"all updates add up to {total:.0%} of the weights")
+            if total == total
+            else no("the size of the updates is not known")
+        )
     learning = learning_of(run)
     no_progress = learning.no_progress or (_unfinished(learning) if dropped else None)
     if no_progress is None or (not dropped and _may_be_fine_tuning(site, learning)):
@@ -109,7 +113,7 @@ def _dropped(run: Run, site: Site, no_progress: Evidence) -> Finding:
     reason = "a schedule counts steps, not epochs"
     trial = {"learning_rate": highest, "says": f"The learning rate stays at {compact(highest)}"}
     if plateau:
-        reason = f"ReduceLROnPlateau watches {plateau.get('monitor')} with mode={plateau.get('mode')!r}"
+        reason = f"ReduceLROnPlateau monitors {plateau.get('monitor')} with mode={plateau.get('mode')!r}"
     remedy = Remedy(f"Check what lowers the learning rate: {reason}", None, site.rate_set_at,
                     trial=None if plateau else trial)  # fmt: skip
     return Finding(

@@ -32,7 +32,7 @@ def nan_loss(run: Run) -> Answer:
 
     What happened
         One step gave a loss that is not finite. Keras does not stop: each later step computes with weights that are NaN
-        as well, and the model is worthless from there on.
+        as well, and the model is useless from there on.
 
     How laststep knows
         From the loss of each recorded step, or from the metrics on the console. This is a symptom: another rule names

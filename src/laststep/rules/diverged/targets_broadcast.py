@@ -11,7 +11,7 @@ from laststep.record.events.numbers import Broadcast
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, Tier, rule
 
-# While the loss measures something else, nothing else can be judged by it.
+# While the loss measures something other than intended, no other rule can judge by it.
 OTHERS = ("nan-loss", "loss-not-improving", "no-signal", "output-loss-mismatch", "learning-rate-too-high")
 
 

@@ -33,7 +33,7 @@ def unscaled_inputs(run: Run) -> Answer:
     What happened
         Keras initializes weights for inputs around 1. Inputs of hundreds or millions saturate sigmoids and recurrent
         layers, whose gradient is then almost 0, or make the loss and its gradients so large that the first updates
-        destroy the weights. A feature of millions also hides a feature around 1.
+        destroy the weights. A feature in the millions also dominates a feature around 1.
 
     How laststep knows
         From the scale of each feature over the sampled batches, a model without a normalization layer in front, and
@@ -49,7 +49,7 @@ def unscaled_inputs(run: Run) -> Answer:
     diverged = blow_up(run, "unscaled-inputs")
     site = diverged[0] if diverged else finite_site(run)
     if site is None:
-        return no("no training long enough to judge")
+        return no("no training ran long enough to judge")
     inputs = large_inputs(site)
     if inputs is None and diverged:
         return _implied(run, site, diverged[1])

@@ -22,12 +22,13 @@ USE_LOG = Remedy("For targets that span orders of magnitude, train on their loga
 
 @rule(tier=Tier.ROOT, sees=("inside",))
 def unscaled_targets(run: Run) -> Answer:
-    """The targets are so large, or so small, that the predictions do not get there.
+    """The targets are so large, or so small, that the predictions do not reach them.
 
     What happened
         A new model predicts values around 0, and one update of Adam moves a prediction by about the learning rate.
         Targets of hundreds of thousands are out of reach in thousands of steps; with plain SGD their squared error
-        gives gradients that destroy the weights. Targets of millionths disappear in the noise of the initial weights.
+        gives gradients that destroy the weights. Targets in the millionths disappear in the noise of the initial
+        weights.
 
     How laststep knows
         From the scale of the targets over the sampled batches, compared with the predictions, and training that fails:
@@ -43,7 +44,7 @@ def unscaled_targets(run: Run) -> Answer:
     diverged = blow_up(run, "unscaled-targets")
     site = diverged[0] if diverged else finite_site(run)
     if site is None:
-        return no("no training long enough to judge")
+        return no("no training ran long enough to judge")
     targets = large_targets(site)
     name = targets.name if targets else "y"
     y = site.tensors.get(name)

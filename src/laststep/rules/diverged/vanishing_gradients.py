@@ -41,8 +41,8 @@ def vanishing_gradients(run: Run) -> Answer:
 
     What happened
         During backpropagation the gradient was multiplied again and again by something far below 1: the derivative of a
-        sigmoid is 0.25 at most, or the initial weights are too small. The early layers keep their random weights, and
-        the last ones see noise.
+        sigmoid is 0.25 at most, or the initial weights are too small. The early layers keep their random weights, so
+        the last layers get noise as their input.
 
     How laststep knows
         From each layer's gradient norm relative to its weight norm, over many steps; and a loss that is no better than
@@ -58,7 +58,7 @@ def vanishing_gradients(run: Run) -> Answer:
     """
     site = finite_site(run)
     if site is None:
-        return no("no training long enough to judge its gradients")
+        return no("no training ran long enough to judge its gradients")
     forgetful = _forgetful_layer(site)
     if forgetful:
         return _through_time(run, site, forgetful)

@@ -34,15 +34,15 @@ def gpu_memory_growing(run: Run) -> Answer:
         does not show it. Training ends at some point with an out-of-memory error in an unrelated place.
 
     How laststep knows
-        It asks TensorFlow's allocator from time to time how much is in use; where it cannot, it asks the driver. The
-        minima rose steadily after the first epoch.
+        It reads from time to time how much memory TensorFlow's allocator has in use; where that is not possible, how
+        much the driver reports. The minima rose steadily after the first epoch.
 
     What to do
         Move what you keep off the GPU (`float(loss)`, `.numpy()`), or keep less of it.
 
     Not to be confused with
-        gpu-out-of-memory (one step needs more than there is), gpu-memory-held (other processes hold it).
-        A pool that grows in the first steps and then stays is normal.
+        gpu-out-of-memory (one step needs more memory than the GPU has), gpu-memory-held (other processes hold it). A
+        pool that grows in the first steps and then stays is normal.
     """
     epoch_ends = [event.time for event in run.all(Epoch)]
     since = epoch_ends[0] if epoch_ends else (run.steps[0].time if run.steps else 0.0)
@@ -60,7 +60,7 @@ def gpu_memory_growing(run: Run) -> Answer:
 
 
 def _points(run: Run, number: int, since: float) -> tuple[list[Point], float]:
-    """What the allocator has in use, or where it could not be asked the driver; and the GPU's memory in all."""
+    """Memory in use by the allocator, or by the driver where that is not known; and the GPU's total memory."""
     late = [(sample, gpu_in(sample.gpus, number)) for sample in run.samples if sample.time >= since]
     known = [(sample, gpu) for sample, gpu in late if gpu is not None]
     total = next((float(gpu.total) for _, gpu in known if gpu.total), 0.0)
@@ -78,7 +78,9 @@ def _is_long_enough(run: Run, points: list[Point], epoch_ends: list[float]) -> b
 
 def _finding(run: Run, gpu: int, points: list[Point], per_step: float, seconds_left: float | None) -> Finding:
     leak = gpu_leak(run)
-    runs_out = [Evidence(f"it runs out in about {format_duration(seconds_left)}")] if seconds_left is not None else []
+    runs_out = (
+        [Evidence(f"GPU memory runs out in about {format_duration(seconds_left)}")] if seconds_left is not None else []
+    )
     return Finding(
         cause=f"The memory in use on GPU {gpu} grows steadily: every step leaves something allocated.",
         confidence=Confidence.LIKELY,

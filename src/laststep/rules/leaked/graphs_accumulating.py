@@ -27,7 +27,7 @@ def graphs_accumulating(run: Run) -> Answer:
         15 MB per iteration, with clear_session() too.
 
     How laststep knows
-        Memory rose steadily, and the number of live graphs rose with it; it is counted at each trace. The traces say
+        Memory rose steadily, and the number of live graphs rose with it; it is counted at each trace. The traces show
         which function was retraced, and because of which argument.
 
     What to do
@@ -73,7 +73,7 @@ def _models(run: Run, leak: Leak, new_models: int) -> Finding:
                 made,
             ),
             Remedy("Or train each model in its own process: its memory is freed when the process ends", safe=True),
-            Remedy("clear_session() does not help: measured, memory grows the same with it"),
+            Remedy("Do not rely on clear_session(): in our measurements, memory grew as fast with it"),
         ),
         where=made or fit_place(run),
     )

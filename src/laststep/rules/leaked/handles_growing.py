@@ -64,19 +64,20 @@ def handles_growing(run: Run) -> Answer:
     """The process has more and more open files, threads or processes: they are opened and never closed.
 
     What happened
-        A generator that opens a file for each sample, a writer created in each epoch, a pool of workers created in
-        each iteration of a loop. Nothing is wrong for hours; then a limit is reached (1,024 open files, the
-        container's number of processes) and the error is raised in an unrelated place.
+        A generator opens a file for each sample, a writer is created in each epoch, or a pool of workers in each
+        iteration of a loop, and none of them is closed. There is no error for hours; then a limit is reached (1,024
+        open files, the container's number of processes), and the error is raised in an unrelated place.
 
     How laststep knows
-        It counts them from outside every few seconds. The number rose steadily through the last two thirds of the
-        run, after the first epoch, and by a lot. /proc says what they are.
+        It counts them from outside every few seconds. The number rose steadily, and by a large amount, through the last
+        two thirds of the run, after the first epoch. /proc shows what they are.
 
     What to do
         Close what is opened, end what is started, or create it once outside the loop.
 
     Not to be confused with
-        too-many-open-files (the error at the end of it), the threads that TensorFlow starts at the beginning and keeps.
+        too-many-open-files (the error when the limit is reached), the threads that TensorFlow starts at the beginning
+        and keeps.
     """
     counted = [(handle, _points(run, handle)) for handle in HANDLES]
     growing = [(handle, points) for handle, points in counted if _grows(points, handle.min_growth)]
@@ -96,7 +97,7 @@ def _points(run: Run, handle: Handle) -> list[Point]:
 
 
 def _grows(points: list[Point], min_growth: int) -> bool:
-    """By much, nearly all the time, and still at the end."""
+    """By a large amount, nearly all the time, and still at the end."""
     if len(points) < MIN_COUNTS or points[-1].value - points[0].value < min_growth:
         return False
     trend = fit_trend(points)

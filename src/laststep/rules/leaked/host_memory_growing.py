@@ -34,11 +34,11 @@ def host_memory_growing(run: Run) -> Answer:
 
     What to do
         If a container is named, store less in it. If not, train for a while with less in the loop (without callbacks,
-        without augmentation) and see which part makes memory stay flat.
+        without augmentation) and find the part without which memory stays flat.
 
     Not to be confused with
-        tensors-accumulating and graphs-accumulating (then it is known what accumulates), memory that rises in the
-        first epoch and stays (a cache, a shuffle buffer), memory that rises and falls (garbage).
+        tensors-accumulating and graphs-accumulating (what accumulates is known), memory that rises in the first epoch
+        and stays (a cache, a shuffle buffer), memory that rises and falls (garbage).
     """
     leak = leak_of(run)
     if leak is None or not leak.is_reportable or leak.is_of_tensors or leak.is_of_graphs:
@@ -64,9 +64,7 @@ def _of_unknown(run: Run, leak: Leak) -> Finding:
         confidence=Confidence.LIKELY,
         evidence=(growth_evidence(leak), *_allocated(line), *_ending(run, leak)),
         remedies=(
-            Remedy(
-                "Remove parts (callbacks, augmentation, workers) until memory stays flat: the last one is the cause"
-            ),
+            Remedy("Remove parts (callbacks, augmentation, workers) until memory is flat: the last one is the cause"),
             Remedy(
                 "Let tracemalloc find the lines that allocate",
                 "PYTHONTRACEMALLOC=8 laststep run python train.py",

@@ -16,7 +16,7 @@ def deadlocked(run: Run) -> Answer:
     """Threads or processes wait for each other, and none can continue.
 
     What happened
-        Two threads each hold a lock that the other wants (two locks acquired in opposite order). Or a child process
+        Two threads each hold a lock that the other needs (two locks acquired in opposite order). Or a child process
         was forked while another thread held a lock, and the child's copy of that lock is never released. Or a task
         waits for a free worker of the pool in which it runs itself. Or all threads wait for a queue that none fills.
 

@@ -22,7 +22,7 @@ def disk_stalled(run: Run) -> Answer:
 
     How laststep knows
         A thread is in state D (uninterruptible sleep in the kernel), there was no progress for far longer than
-        before, and hardly a byte was read or written.
+        before, and almost nothing was read or written.
 
     What to do
         Check whether the mount responds at all (ls, df). Put the data on a local disk. Write checkpoints locally and

@@ -93,7 +93,7 @@ def gpu_unused(run: Run) -> Answer:
         Evidence(f"the GPU memory in use grew by {format_size(max(0, growth))}"),
     ]
     if setup is not None and setup.gpus == 0:
-        evidence.append(Evidence("TensorFlow sees no GPU", (setup,)))
+        evidence.append(Evidence("TensorFlow finds no GPU", (setup,)))
     line, why, remedy = _reason(run)
     if line:
         evidence.append(Evidence(f"it printed: “{line[-MAX_QUOTED_CHARACTERS:]}”"))
@@ -134,9 +134,9 @@ def _missing(run: Run) -> str:
 
 
 def _of_log(run: Run) -> Answer:
-    """A log does not show how busy a GPU was; that TensorFlow ignored one, it does."""
+    """A log does not show how busy a GPU was, but it may show that TensorFlow ignored one."""
     if not any(SKIPPED_GPU.search(line.text) for line in parsed_console(run).lines):
-        return cannot("a log does not show it; run it with `laststep run`")
+        return cannot("a log does not show how busy a GPU was; record the run with `laststep run`")
     because = (
         f"TensorFlow found a GPU but could not load its libraries{_missing(run)}: it ran on the CPU, which is slow"
     )

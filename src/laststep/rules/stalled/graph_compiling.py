@@ -30,7 +30,7 @@ def graph_compiling(run: Run) -> Answer:
     Not to be confused with
         retracing (it happens again and again), input-blocked (it waits for data). Too little GPU memory under XLA:
         TensorFlow then retries the allocation every 10 s for minutes and prints nothing, while CPU and GPU are idle.
-        With jit_compile=False it fails at once and says what it lacks.
+        With jit_compile=False it fails at once, and the error shows how much memory is missing.
     """
     view = last_snapshot(run)
     if view is None:

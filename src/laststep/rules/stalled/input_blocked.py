@@ -22,14 +22,14 @@ def input_blocked(run: Run) -> Answer:
     """A training step waits for data that never arrives.
 
     What happened
-        Training asked its input for the next batch, and the input does not deliver it: a generator waits on a queue
+        Training requested the next batch, and the input pipeline does not deliver it: a generator waits on a queue
         whose producer is dead, a download or a file system does not respond, a pipe has no writer, a worker process
         hangs, or a filter drops every element.
 
     How laststep knows
-        No step finished for far longer than any before. A mark around the fetching of the batch shows that the step
-        waits for data and does not compute. The stacks of all threads show the line of the generator, or the file,
-        pipe or peer in which a thread of the pipeline is blocked.
+        No step finished for far longer than any before. A time stamp before the fetch of the batch shows that the
+        step waits for data and does not compute. The stacks of all threads show the line of the generator, or the
+        file, pipe or peer in which a thread of the pipeline is blocked.
 
     What to do
         Check the line shown. Give every wait a timeout (queue.get(timeout=60), requests.get(url, timeout=30)). Pass

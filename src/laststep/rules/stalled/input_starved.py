@@ -28,8 +28,8 @@ def input_starved(run: Run) -> Answer:
     """Steps wait for data for a large share of the time: the input pipeline is the bottleneck.
 
     What happened
-        The model could train faster than its data arrives. A good part of each step passes before the batch is
-        there: Python code in the pipeline handles one sample at a time, images are decoded anew in every epoch, or
+        The model could train faster than its data arrives. A large part of each step passes before its batch is
+        there: Python code in the pipeline handles one sample at a time, images are decoded again in every epoch, or
         the data is in many small files.
 
     How laststep knows

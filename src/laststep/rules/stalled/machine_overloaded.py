@@ -36,7 +36,8 @@ def machine_overloaded(run: Run) -> Answer:
 
     Not to be confused with
         threads-oversubscribed (the program's own threads are too many), a program whose own workers use all cores,
-        memory-thrashing (the time goes into the disk), input-starved (the pipeline is slow on a free machine too).
+        memory-thrashing (the time is spent on disk reads), input-starved (the pipeline is slow on a free machine
+        too).
     """
     found, stall = overload_of(run), stuck(run, "machine-overloaded")
     if found is None:
@@ -44,7 +45,7 @@ def machine_overloaded(run: Run) -> Answer:
     span = format_duration(found.seconds)
     evidence = [
         Evidence(
-            f"for {span} its threads got {found.share:.0%} of the CPU time that they asked for",
+            f"for {span} its threads got {found.share:.0%} of the CPU time that they could have used",
             curve=tuple(each.ran / (each.ran + each.waited) for each in found.intervals),
         ),
         Evidence(f"meanwhile other processes used {found.others:.1f} of {found.of:g} cores: {_names(found)}"),
@@ -82,8 +83,8 @@ def _renice(found: Overload) -> str | None:
 def _not_overloaded(run: Run) -> Answer:
     every = intervals_of(run)
     if not every:
-        return no("how long it waited for a core is not known")
+        return no("how long the program waited for a core is not known")
     most = max(each.others / each.of for each in every)
     if most < MAX_QUIET_SHARE:
         return measured(f"other processes used at most {most:.0%} of its cores")
-    return no("it got the CPU time that it asked for")
+    return no("it got the CPU time that it needed")

@@ -1,4 +1,4 @@
-"""Time goes into swapping, or into reading the same pages again and again."""
+"""Time is spent on swapping, or on reading the same pages again and again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_AVAILABLE_SHARE = 0.03  # of the machine's memory
 
 @rule(tier=Tier.ROOT, sees=("inside",))
 def memory_thrashing(run: Run) -> Answer:
-    """Memory is smaller than the program's working set, and the time goes into reading pages from disk.
+    """Memory is smaller than the program's working set, and the time is spent on reading pages from disk.
 
     What happened
         The memory limit (or the machine's memory) is reached. What does not fit is swapped out, or pages of a
@@ -73,7 +73,7 @@ def _finding(run: Run, evidence: tuple[Evidence, ...]) -> Finding:
         in_use = f"memory in use was {format_size(group.used)} of {format_size(group.limit)}"
         evidence = (*evidence, Evidence(in_use))
     return Finding(
-        cause="Memory is full, and the time goes into reading the same pages from disk again and again.",
+        cause="Memory is full, and the time is spent on reading the same pages from disk again and again.",
         confidence=Confidence.LIKELY,
         evidence=(*evidence, progress(run)),
         remedies=(

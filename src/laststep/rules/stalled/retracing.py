@@ -13,7 +13,7 @@ from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_duration
 
 MIN_TRACES = 5  # of one function; a few are normal
-MAX_STEPS_BETWEEN = 20  # two traces of a function created anew: with more, each is used for long
+MAX_STEPS_BETWEEN = 20  # between two traces of a function that is created again: with more, each is used for long
 MIN_LOST_SECONDS = 2.0
 MIN_LOST_SHARE = 0.05  # of the time since the first of these traces
 MAX_ARGUMENTS = 2
@@ -27,13 +27,13 @@ def retracing(run: Run) -> Answer:
 
     What happened
         A tf.function builds a graph for each kind of arguments. A Python number (a learning rate, a step number) is a
-        new kind for each value, and an array is one for each shape. A function that is decorated anew in each
-        iteration of a loop starts from nothing each time. A trace takes from a tenth of a second to minutes, and its
+        new kind for each value, and an array is one for each shape. A function that is decorated again in each
+        iteration of a loop has no graph yet each time. A trace takes from a tenth of a second to minutes, and its
         graph stays in memory.
 
     How laststep knows
-        It sees every trace, how long it took, from which line it was called, and which argument differs from the most
-        similar call before.
+        It records every trace, how long it took, from which line it was called, and which argument differs from the
+        most similar call before.
 
     What to do
         Pass tf.constant(value) instead of a Python number. Give shapes that vary as None in input_signature, or set
@@ -53,7 +53,7 @@ def retracing(run: Run) -> Answer:
             return no("no function of the program was traced twice")
         return no(f"retracing cost {format_duration(lost)} at most, in a function that was traced {count} times")
     if not any(trace.changed for trace in worst) and worst[-1].step - worst[0].step > MAX_STEPS_BETWEEN * len(worst):
-        return no("functions were created anew, but many steps apart: one for each model")
+        return no("functions were created again, but many steps apart: one for each model")
     name, last = worst[0].name, worst[-1]
     changes: Changes = next((trace.changed for trace in reversed(worst) if trace.changed), ())
     return Finding(
@@ -79,7 +79,7 @@ def _most_expensive(run: Run) -> list[Trace]:
 
 def _differences(changes: Changes) -> list[str]:
     if not changes:
-        return ["each trace was of a new function: it is created anew for each call"]
+        return ["each trace was of a new function: the function is created again for each call"]
     return [
         f"the argument {argument} was {describe_type(before)}, then {describe_type(now)}"
         for argument, before, now in changes[:MAX_ARGUMENTS]
@@ -97,7 +97,7 @@ def describe_type(kind: str) -> str:
 
 def _why(changes: Changes) -> str:
     if not changes:
-        return "the function is created anew each time"
+        return "the function is created again each time"
     argument, before, now = changes[0]
     return f"its argument {argument} is {describe_type(before)} in one call and {describe_type(now)} in the next"
 

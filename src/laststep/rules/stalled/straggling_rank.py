@@ -40,7 +40,7 @@ def straggling_rank(run: Run) -> Answer:
         return no("one process trains alone")
     pace = run.last(Pace)
     if pace is None:
-        return cannot("the other ranks were not seen: they run elsewhere, or the run was too short")
+        return cannot("the other ranks were not observed: they run on other machines, or the run was too short")
     total = pace.snapshots
     slow, *others = sorted(pace.ranks, key=lambda rank: -rank.at_work) or [RankPace()]
     busy, next_busy = slow.at_work, max((rank.at_work for rank in others), default=0)

@@ -21,7 +21,7 @@ def threads_oversubscribed(run: Run) -> Answer:
     """Many more computing threads are configured than there are cores, and they slow each other down.
 
     What happened
-        tf.config.threading, OMP_NUM_THREADS or a similar setting asks for many more threads than the machine, the
+        tf.config.threading, OMP_NUM_THREADS or a similar setting sets many more threads than the machine, the
         container or the batch system has cores. The threads take turns, wait for each other at every operation, and
         evict each other's data from the caches.
 
@@ -45,7 +45,7 @@ def threads_oversubscribed(run: Run) -> Answer:
     asked |= {name: int(environment[name]) for name in VARIABLES if environment.get(name, "").isdigit()}
     too_many = {name: count for name, count in asked.items() if count > MAX_THREADS_PER_CORE * cores}
     if not too_many:
-        return no(f"no setting asks for more than {MAX_THREADS_PER_CORE:g} threads per core")
+        return no(f"no setting is for more than {MAX_THREADS_PER_CORE:g} threads per core")
     ratio = _queue_ratio(run)
     name, count = max(too_many.items(), key=lambda item: item[1])
     if ratio is None or ratio < MIN_QUEUE_RATIO:

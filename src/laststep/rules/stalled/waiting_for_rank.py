@@ -1,4 +1,4 @@
-"""The processes that train together wait for one that does not take part."""
+"""The processes that train together wait for one that does not arrive."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def waiting_for_rank(run: Run) -> Answer:
     """This process waits in a collective operation for another rank that does not arrive.
 
     What happened
-        Several processes train together and exchange gradients in each step. One of them does not take part: it is
+        Several processes train together and exchange gradients in each step. One of them does not arrive: it is
         stuck in its own code, its data arrives more slowly, or it is gone. All the others wait and print nothing:
-        TensorFlow notices a dead peer after some seconds, but never one that is merely stuck.
+        TensorFlow reports a dead peer after some seconds, but not one that is merely stuck.
 
     How laststep knows
         TF_CONFIG names several workers, and this process is inside a TensorFlow call without using the CPU and
@@ -49,7 +49,7 @@ def waiting_for_rank(run: Run) -> Answer:
         cause=f"This rank waits in a collective operation for {missing}{f', which is {at}' if at else ''}.",
         confidence=Confidence.LIKELY if rank is not None else Confidence.POSSIBLE,
         evidence=(*evidence, used(view), progress(run)),
-        remedies=(Remedy(f"Find out why {missing} does not take part", None, place),),
+        remedies=(Remedy(f"Find out why {missing} does not reach this operation", None, place),),
         where=place or fit_place(run),
     )
 

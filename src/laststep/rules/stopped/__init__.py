@@ -1,1 +1,1 @@
-"""Training ended early and nobody raised an error that explains it."""
+"""Training ended early, and no error explains it."""

@@ -7,7 +7,7 @@ from laststep.analysis.messages import missing_package, short_message
 from laststep.analysis.progress import progress, went_on
 from laststep.analysis.stops import metrics_of
 from laststep.record.events.process import Raised
-from laststep.record.events.shared import Callback
+from laststep.record.events.shared import CallbackFacts
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_place
@@ -44,7 +44,7 @@ def callback_raised(run: Run) -> Answer:
     return _finding(run, error, error.callback)
 
 
-def _finding(run: Run, error: Raised, callback: Callback) -> Finding:
+def _finding(run: Run, error: Raised, callback: CallbackFacts) -> Finding:
     name = f"{callback.class_name}.{callback.hook or '?'}"
     where = error.where if callback.is_users else (run.fit.began.where if run.fit else None)
     install = missing_package(error)

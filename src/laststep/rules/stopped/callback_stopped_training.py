@@ -5,7 +5,7 @@ from __future__ import annotations
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.progress import fit_place
 from laststep.analysis.stops import is_early_stopping, is_for_nan, metric_curve, stop_that_counted
-from laststep.record.events.shared import Callback
+from laststep.record.events.shared import CallbackFacts
 from laststep.record.events.training import DecidingTest, Stop
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, Tier, rule
@@ -47,7 +47,7 @@ def callback_stopped_training(run: Run) -> Answer:
     return _finding(run, stop, stop.callback)
 
 
-def _finding(run: Run, stop: Stop, callback: Callback) -> Finding:
+def _finding(run: Run, stop: Stop, callback: CallbackFacts) -> Finding:
     name = f"{callback.class_name}.{stop.hook or '?'}"
     evidence = [
         Evidence(f"{name} set stop_training in line {stop.line.line if stop.line else None}", (stop,)),

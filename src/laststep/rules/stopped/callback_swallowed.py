@@ -17,7 +17,7 @@ def callback_swallowed(run: Run) -> Answer:
 
     What happened
         fit raised, often in a callback, and the program caught the exception and continued as if training had
-        finished: perhaps with a printed line, perhaps in silence. The model is trained less than it should be, and
+        finished: perhaps with a printed line, perhaps silently. The model is trained less than it should be, and
         the exit code is 0.
 
     How laststep knows
@@ -29,7 +29,8 @@ def callback_swallowed(run: Run) -> Answer:
         (`logging.exception`), and raise again.
 
     Not to be confused with
-        callback-raised (nobody caught it), a retry that works: when a later fit finishes, this rule stays quiet.
+        callback-raised (the exception was not caught), a retry that works: if a later fit finishes, this is not
+        reported.
     """
     left = [event for event in run.all(Raised) if event.left == "fit" and event.function == "fit"]
     if not left:

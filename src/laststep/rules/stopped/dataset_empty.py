@@ -31,7 +31,7 @@ def dataset_empty(run: Run) -> Answer:
         data. Keras 2 and tf_keras raise an error, which is read too.
 
     What to do
-        Look at one element before training: next(iter(dataset)). Then remove the stages one by one (filter, batch with
+        Print one element before training: next(iter(dataset)). Then remove the stages one by one (filter, batch with
         drop_remainder, file pattern) until one appears.
 
     Not to be confused with

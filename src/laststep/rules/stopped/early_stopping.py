@@ -31,8 +31,9 @@ def early_stopping(run: Run) -> Answer:
         The callback's own assignment was recorded, with its settings and the best value at that moment.
 
     What to do
-        Nothing, if the curve looks right. Otherwise increase patience, reduce min_delta, or monitor another metric.
-        Without restore_best_weights=True the model keeps the weights of the last epoch, not of the best one.
+        Nothing, if the curve is as expected. Otherwise increase patience, reduce min_delta, or monitor another
+        metric. Without restore_best_weights=True the model keeps the weights of the last epoch, not of the best
+        one.
 
     Not to be confused with
         callback-stopped-training (a callback of your own), stopped-on-nan, data-exhausted.

@@ -19,11 +19,11 @@ def interrupted(run: Run) -> Answer:
         stop button, and from some batch systems, which send it before SIGKILL.
 
     How laststep knows
-        laststep forwarded the signal, and then knows whether the terminal or a process sent it; or the program ended
+        laststep forwarded the signal, and recorded whether the terminal or a process sent it; or the program ended
         with KeyboardInterrupt.
 
     What to do
-        Nothing, if it was you. Otherwise see the sender, where it is known, and the batch system's log.
+        Nothing, if it was you. Otherwise check the sender, where it is known, and the batch system's log.
 
     Not to be confused with
         terminated (SIGTERM), killed-by-signal (SIGKILL).

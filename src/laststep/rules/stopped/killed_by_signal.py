@@ -1,4 +1,4 @@
-"""Killed, and not for memory."""
+"""A signal killed the process, and memory was not the reason."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MEANINGS = {
     "SIGXCPU": "the CPU time limit was reached (ulimit -t)",
     "SIGXFSZ": "the file size limit was reached (ulimit -f)",
     "SIGPIPE": "the reader of its output closed the pipe",
-    "SIGQUIT": "somebody pressed Ctrl-\\ or sent SIGQUIT",
+    "SIGQUIT": "Ctrl-\\ was pressed, or a process sent SIGQUIT",
     "SIGUSR1": "a batch system's warning that the program does not handle",
     "SIGUSR2": "a batch system's warning that the program does not handle",
 }
@@ -36,8 +36,8 @@ def killed_by_signal(run: Run) -> Answer:
     """A signal killed the process, and nothing measured points to memory.
 
     What happened
-        Somebody or something sent a fatal signal: a person, a batch system, a container stop after its grace period,
-        a user-space OOM killer (earlyoom, systemd-oomd), a terminal that closed.
+        A fatal signal was sent: by a person, a batch system, a container stop after its grace period, a user-space OOM
+        killer (earlyoom, systemd-oomd), a terminal that closed.
 
     How laststep knows
         The operating system reports the signal. For SIGKILL the kernel's OOM-kill counters and its log were read before
@@ -90,7 +90,7 @@ def _finding(run: Run, name: str) -> Finding:
 
 
 def _kernel_died(run: Run, died: Verdict) -> Finding:
-    """A notebook server restarts a kernel that is gone, and does not know what it died of."""
+    """A notebook server restarts a kernel that is gone; its log does not say why the kernel died."""
     times = sum(event.why == "kernel-died" for event in run.all(Verdict))
     more = [Evidence(f"the log has {times} such lines")] if times > 1 else []
     return Finding(
@@ -130,7 +130,7 @@ def _vanished(run: Run) -> Finding:
 
 def _remedies(name: str, by_itself: bool) -> tuple[Remedy, ...]:
     if by_itself:
-        return (Remedy("Look at the line above: it sends the signal"),)
+        return (Remedy("Check the line above: it sends the signal"),)
     if name == "SIGHUP":
         return (Remedy("Start it so that it survives the terminal", "tmux new -s train laststep run …", safe=True),)
     return (Remedy("Check the logs of what may kill processes here: scheduler, container engine, OOM daemons"),)

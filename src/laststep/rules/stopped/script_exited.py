@@ -17,7 +17,7 @@ def script_exited(run: Run) -> Answer:
     """The program exited by itself (sys.exit, exit(), os._exit), in the middle of training or with a failure code.
 
     What happened
-        A line of the program (or of a library that it uses) asked Python to exit. In the middle of a fit that is rarely
+        A line of the program (or of a library that it uses) ended the program. In the middle of a fit that is rarely
         intended: a check in a callback, a signal handler, a helper that calls sys.exit. os._exit is the most abrupt: no
         cleanup runs, and buffered output is lost.
 
@@ -26,7 +26,7 @@ def script_exited(run: Run) -> Answer:
         an exit code that no exception explains.
 
     What to do
-        Look at the line. If it should report an error, raise an exception: then the traceback says why.
+        Check the line shown. If it should report an error, raise an exception: then the traceback says why.
 
     Not to be confused with
         unhandled-exception, callback-stopped-training (fit was stopped and returned normally).

@@ -32,7 +32,7 @@ def stopped_on_nan(run: Run) -> Answer:
         is what made the loss NaN.
 
     How laststep knows
-        From the callback that set stop_training (or raised), the loss that it saw, and the recorded loss of each step
+        From the callback that set stop_training (or raised), the loss that it got, and the recorded loss of each step
         before.
 
     What to do
@@ -105,4 +105,4 @@ def _what_it_saw(event: Raised | Stop) -> str:
         return event.message[:200]
     bad = [f"{name} = {value}" for name, value in event.metrics.items() if not math.isfinite(value)]
     batch = f", batch {event.batch}" if event.batch is not None and event.batch >= 0 else ""
-    return f"it saw {', '.join(bad) or 'a bad loss'} in epoch {(event.epoch or 0) + 1}{batch}"
+    return f"it got {', '.join(bad) or 'a bad loss'} in epoch {(event.epoch or 0) + 1}{batch}"

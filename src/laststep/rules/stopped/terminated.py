@@ -1,4 +1,4 @@
-"""Asked to terminate by SIGTERM."""
+"""The process received SIGTERM."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ REPORTED = {
 
 @rule(tier=Tier.CONSEQUENCE, follows=("stalled", "time-limit-reached", "peer-lost", "host-out-of-memory"))
 def terminated(run: Run) -> Answer:
-    """SIGTERM asked the process to terminate: from a scheduler, a container stop, a preemption, a person.
+    """The process got SIGTERM, the request to terminate: from a scheduler, a container stop, a preemption, a person.
 
     What happened
         SIGTERM is the request to terminate. Batch systems send it before their time limit, Kubernetes and Docker when a
@@ -39,7 +39,7 @@ def terminated(run: Run) -> Answer:
         period (Docker 10 s, Kubernetes 30 s).
 
     How laststep knows
-        The operating system reports that SIGTERM ended it, or laststep forwarded the signal, and then knows the process
+        The operating system reports that SIGTERM ended it, or laststep forwarded the signal, and recorded the process
         that sent it and how long the program continued after it.
 
     What to do

@@ -134,7 +134,7 @@ def _synthetic_targets(model: Any, batches: list[Batch]) -> list[Batch]:
     flat = all_targets.reshape(len(all_targets), -1)
     one_hot = flat.shape[1] > 1 and set(numpy.unique(flat)) <= {0.0, 1.0}
     if flat.shape[1] > 1 and not one_hot:
-        raise CannotTry("its targets are rows of several numbers, and nothing like them can be made up")
+        raise CannotTry("its targets are rows of several numbers, and no such targets can be computed from the inputs")
     by_size = flat[numpy.argsort(flat.argmax(1) if one_hot else flat[:, 0], kind="stable")]
     made = by_size[order].reshape(all_targets.shape)
     starts = numpy.cumsum([0, *(len(leaves(batch.y)[0]) for batch in batches)])

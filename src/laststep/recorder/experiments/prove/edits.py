@@ -169,7 +169,7 @@ def guard_math(model: Any, change: Any) -> Undo:
     def undo() -> None:
         restore()
         if not calls:
-            raise CannotTry("no log, root or division of its own could be reached")
+            raise CannotTry("no log, root or division in the program's own code could be changed")
 
     return undo
 

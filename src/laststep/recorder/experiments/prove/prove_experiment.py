@@ -13,7 +13,7 @@ from laststep.recorder import state
 from laststep.recorder.experiments.prove import data_edits, edits
 from laststep.recorder.experiments.prove.held_batches import Batch, CannotTry, hold_batches, sample
 from laststep.recorder.experiments.prove.skill_score import are_classes, skill
-from laststep.recorder.frames import Place
+from laststep.recorder.frames import PlaceFields
 from laststep.recorder.guard import attempt
 
 BEFORE, AFTER = "as it is", "changed"
@@ -28,7 +28,9 @@ STEP_MARGIN = 1.5  # factor on the step in which the problem appeared
 class ProveExperiment:
     """One program, one fit, two arms."""
 
-    def __init__(self, original: Any, model: Any, args: Any, kwargs: Any, where: Place | None, ends: float) -> None:
+    def __init__(
+        self, original: Any, model: Any, args: Any, kwargs: Any, where: PlaceFields | None, ends: float
+    ) -> None:
         call = inspect.signature(original).bind(model, *args, **kwargs)
         call.apply_defaults()
         self.model, self.arguments, self.where, self.ends = model, dict(call.arguments), where, ends

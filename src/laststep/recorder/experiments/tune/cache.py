@@ -19,7 +19,9 @@ BARRIER_METHODS = {"shuffle", "repeat", "sample_from_datasets", "rejection_resam
 RANDOM_OPS = re.compile(r"Random|Rng|Multinomial|TruncatedNormal|Parameterized|SampleDistorted|Stateful(?!Partitioned)")
 COMPARED_ELEMENTS = 8  # that must be equal in two passes
 MAX_MEMORY_SHARE = 0.5  # of the available memory
-MANY_TIMES = 10**6  # not infinite: Keras refuses infinite data unless the number of steps is given
+REPEAT_COUNT = (
+    10**6
+)  # passes over the cache, not infinite: Keras refuses infinite data unless the number of steps is given
 
 
 def cache_of(dataset: Any, seconds: float, epochs: int, steps: int | None) -> PipelineChange | SkippedChange | None:
@@ -98,7 +100,7 @@ def _with_filled_cache(dataset: Any, call: Call, seconds: float, max_bytes: floa
         return SkippedChange(SAYS, call, f"it holds more than {_as_text(max_bytes)}")
     mean = total / max(count, 1)
     if not is_complete:
-        cached = call.dataset.take(count).cache().repeat(MANY_TIMES)
+        cached = call.dataset.take(count).cache().repeat(REPEAT_COUNT)
         _fill(cached.take(count), seconds * 2, max_bytes)
         known = int(call.dataset.cardinality().numpy())
         total = known * mean if known > 0 else 0

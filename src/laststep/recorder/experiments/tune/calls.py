@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from laststep.recorder.frames import Place, users_place
+from laststep.recorder.frames import PlaceFields, users_place
 from laststep.recorder.guard import guard
 from laststep.recorder.imports import when_imported
 from laststep.recorder.patch import after, replace
@@ -31,7 +31,7 @@ class Call:
     make: Callable[..., Any]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
-    where: Place | None
+    where: PlaceFields | None
 
     @property
     def inputs(self) -> list[Any]:
@@ -89,7 +89,7 @@ def _on_reader_created(public_name: str, kind: Any, result: None, dataset: Any, 
     record_call(dataset, public_name, kind, args, kwargs, users_place(sys._getframe(3)))
 
 
-def record_call(dataset: Any, method: str, make: Any, args: Any, kwargs: Any, where: Place | None) -> Any:
+def record_call(dataset: Any, method: str, make: Any, args: Any, kwargs: Any, where: PlaceFields | None) -> Any:
     """TensorFlow's inner calls come first, so that the user's own call is what remains."""
     _calls[id(dataset)] = Call(dataset, method, make, tuple(args), dict(kwargs), where)
     return dataset

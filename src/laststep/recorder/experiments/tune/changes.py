@@ -10,7 +10,7 @@ from typing import Any
 from laststep.recorder.experiments.tune import elements
 from laststep.recorder.experiments.tune.call_text import call_text, function_text
 from laststep.recorder.experiments.tune.calls import Call, call_behind, rebuild, repeat_call, walk
-from laststep.recorder.frames import Place
+from laststep.recorder.frames import PlaceFields
 from laststep.recorder.guard import attempt
 
 AUTOTUNE = -1
@@ -31,7 +31,7 @@ class PipelineChange:
     data: Any
     note: str = ""
     fit: dict[str, Any] = field(default_factory=dict)  # arguments of fit that differ from the program's
-    where: Place | None = None  # if there is no call
+    where: PlaceFields | None = None  # if there is no call
     risky: bool = False  # may hang: measured last
 
 

@@ -13,7 +13,7 @@ from laststep.recorder.experiments.tune.calls import is_dataset, walk
 from laststep.recorder.experiments.tune.changes import PipelineChange, SkippedChange
 from laststep.recorder.experiments.tune.turns import RepeatedFit
 
-MANY_TIMES = 10**7
+REPEAT_COUNT = 10**7
 ARRAY_ARGUMENTS = {"y": None, "batch_size": None, "sample_weight": None, "shuffle": None}  # only used with arrays
 
 
@@ -85,7 +85,7 @@ def _workers(data: Any) -> Iterator[PipelineChange]:
 def repeated_batch(fit: RepeatedFit, data: Any, steps: int | None, says: str) -> PipelineChange:
     """As if data cost nothing: the first batch, held in memory, in every step."""
     tf = sys.modules["tensorflow"]
-    same = tf.data.Dataset.from_tensors(_first_batch(tf, fit, data)).repeat(steps or MANY_TIMES)
+    same = tf.data.Dataset.from_tensors(_first_batch(tf, fit, data)).repeat(steps or REPEAT_COUNT)
     return PipelineChange(says, None, "", same, fit=dict(ARRAY_ARGUMENTS))
 
 

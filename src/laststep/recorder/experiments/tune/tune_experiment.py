@@ -14,7 +14,7 @@ from laststep.recorder.experiments.tune.calls import Call, is_dataset
 from laststep.recorder.experiments.tune.changes import PipelineChange, SkippedChange, changes_of
 from laststep.recorder.experiments.tune.shuffle_buffer import with_smaller_shuffles
 from laststep.recorder.experiments.tune.turns import RepeatedFit, TurnResult
-from laststep.recorder.frames import Place
+from laststep.recorder.frames import PlaceFields
 from laststep.recorder.guard import attempt
 
 NOW, BOUND = "now", "no wait for data"
@@ -28,7 +28,9 @@ CACHE_TIME_SHARE = 0.2  # of the remaining time
 class TuneExperiment:
     """One program, one fit, several pipelines."""
 
-    def __init__(self, original: Any, model: Any, args: Any, kwargs: Any, where: Place | None, ends: float) -> None:
+    def __init__(
+        self, original: Any, model: Any, args: Any, kwargs: Any, where: PlaceFields | None, ends: float
+    ) -> None:
         call = inspect.signature(original).bind(model, *args, **kwargs)
         call.apply_defaults()
         self.fit = RepeatedFit(original, model, dict(call.arguments))
@@ -67,7 +69,7 @@ class TuneExperiment:
         turn = self.fit.turn(data, 2.0, {}, max_seconds=6.0)
         self.fit.whole_epochs = turn.epoch is not None and (whole or turn.epoch[0] <= SHORT_EPOCH_SECONDS)
         if not turn.steps and turn.epoch is None:
-            raise NothingTrained("fit went through no step that could be timed")
+            raise NothingTrained("fit ran no step that could be timed")
         return turn.epoch
 
     def _collect(self, data: Any, epoch: tuple[float, int] | None) -> None:

@@ -51,7 +51,7 @@ class Watcher:
         self._next_pss = time.monotonic() + FIRST_PSS_AFTER
         self._last_cpu: tuple[float, float] | None = None
         self.disks: list[str] = []  # the folders whose disks were last measured
-        self.at_sample: list[Callable[[dict[str, Any]], None]] = []  # who else is given each sample
+        self.at_sample: list[Callable[[dict[str, Any]], None]] = []  # called with each sample
         self.name = ""  # of the program, which may have replaced itself by another (exec)
         self._thread = threading.Thread(target=self._watch, name="laststep-watch", daemon=True)
 

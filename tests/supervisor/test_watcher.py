@@ -9,7 +9,7 @@ import pytest
 
 from laststep.record.sample import HostMemory, MemoryGroup, Sample
 from laststep.supervisor.gpu import Gpus
-from laststep.supervisor.watch import Watcher, is_short
+from laststep.supervisor.watcher import Watcher, is_short
 
 
 def test_the_disks_are_known_between_two_readings(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 
-from laststep.record.stacks import stack_signal
+from laststep.record.stack_requests import stack_signal
 
 
 def test_the_signal_is_a_real_time_one_that_nobody_names() -> None:
