@@ -6,9 +6,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from laststep.analysis.finding import Remedy
+from laststep.analysis.finding import Confidence, Remedy
 from laststep.analysis.messages import Message, compiled
-from laststep.analysis.shapes import LabelMismatch, format_shape, parse_shape
+from laststep.analysis.shapes import LabelMismatch, format_shape, is_channels_first, parse_shape
+from laststep.record.place import Place
+
+FEWER_LAYERS = Remedy("Or use larger images, or fewer pooling and strided layers")
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,8 @@ class ShapeError:
 
     cause: str
     remedies: tuple[Remedy, ...] = ()
+    where: Place | None = None  # the line to change, where it is not the one that raised
+    confidence: Confidence = Confidence.CERTAIN
 
 
 def describe_labels(found: LabelMismatch) -> ShapeError:
@@ -74,21 +79,22 @@ def _expected(message: Message) -> ShapeError:
 
 def _negative(message: Message) -> ShapeError:
     got = parse_shape(message.get("got"))
-    is_channels_first = len(got) == 4 and got[1] in (1, 3, 4) and all(size and size > 4 for size in got[2:])
-    if is_channels_first:
+    if is_channels_first(got):
         return ShapeError(
             f"The layer got shape {format_shape(got)}: most likely the images are channels-first.",
             (
                 Remedy("Move the channels to the last axis", "x = np.moveaxis(x, 1, -1)"),
                 Remedy("Or configure Keras", 'keras.config.set_image_data_format("channels_first")  # needs a GPU'),
             ),
+            confidence=Confidence.LIKELY,
         )
     return ShapeError(
         f"A tensor of shape {format_shape(got)} is too small for this layer: its output would be empty.",
         (
             Remedy("Keep the size in the layers before it", 'padding="same"'),
-            Remedy("Or use larger images, or fewer pooling and strided layers"),
+            FEWER_LAYERS,
         ),
+        confidence=Confidence.LIKELY,
     )
 
 
@@ -190,6 +196,11 @@ _TABLE: list[tuple[str, Describe]] = [
         _axes,
     ),
     (
+        r"`(?P<layer>TimeDistributed)` Layer should be passed an `input_shape` with at least (?P<wanted>3) dimensions, "
+        r"received: \((?P<got>[^)]*)\)",
+        _axes,
+    ),
+    (
         r"Error when checking input: expected (?P<layer>\w+) to have (?P<wanted>\d+) dimensions, but got array "
         r"with shape \((?P<got>[^)]*)\)",
         _axes,
@@ -209,13 +220,13 @@ _TABLE: list[tuple[str, Describe]] = [
         r"incompatible shape \((?P<got>[^)]*)\)",
         _expected,
     ),
-    (r"output size would be (?:zero or )?negative[^\n]*?inputs? shape=\((?P<got>[^)]*)\)", _negative),
+    (r"output size would be (?:zero or )?negative[^\n]*?inputs?[ .]shape=[(\[](?P<got>[^)\]]*)[)\]]", _negative),
     (
         r"Negative dimension size caused by subtracting \d+ from \d+[\s\S]{0,300}?input shapes: \[(?P<got>[^\]]*)\]",
         _negative,
     ),
     (
-        r"One of the dimensions in the output is <= 0[^\n]*?\((?P<got>[\dNone, ]+)\)",
+        r"One of the dimensions in the output is <= 0[^\n]*?[(\[](?P<got>[\dNone, ]+)[)\]]",
         _negative,
     ),
     (r"Incompatible shapes: \[(?P<a>[^\]]*)\] vs\.? \[(?P<b>[^\]]*)\]", _two),
@@ -280,13 +291,18 @@ _TABLE: list[tuple[str, Describe]] = [
         _inputs,
     ),
     (
-        r"(?:Layer \S+ )?[Ww]eight shape \(?\[?(?P<a>[\d, ]+)\]?\)? not compatible with provided weight shape "
+        r"(?:Layer \S+ )?[Ww]eight shape \(?\[?(?P<a>[\d, ]+)\]?\)? (?:is )?not compatible with provided weight shape "
         r"\(?\[?(?P<b>[\d, ]+)",
         _weights,
     ),
     (
         r"Assign requires shapes of both tensors to match\. lhs shape= ?\[(?P<a>[^\]]*)\] rhs shape= "
         r"?\[(?P<b>[^\]]*)\]",
+        _weights,
+    ),
+    (
+        r"The shape of the target variable[^\n]*?variable\.shape=\((?P<a>[\d, ]*)\)[^\n]*?value\.shape=\((?P<b>[\d, "
+        r"]*)\)",
         _weights,
     ),
     (
