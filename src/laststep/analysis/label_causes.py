@@ -8,6 +8,7 @@ from laststep.analysis.passed_layers import all_steps, first_of_head, last_step_
 from laststep.analysis.shape_errors import ShapeError
 from laststep.analysis.shapes import LabelMismatch, format_shape
 from laststep.record.events.network import Network, PassedLayer
+from laststep.text import format_count
 
 LIKELY = Confidence.LIKELY
 
@@ -118,8 +119,9 @@ def _columns(found: LabelMismatch, network: Network, shapes: str) -> ShapeError 
         return None
     edit = with_setting(last.made, setting, str(target[-1]), 0)
     sketch = f"keras.layers.{last.class_name}({target[-1]}, …)"
+    columns = format_count(target[-1], "column")
     return ShapeError(
-        f"The labels have {target[-1]} columns, but {named(last)} has {output[-1]} {setting} ({shapes}).",
+        f"The labels have {columns}, but {named(last)} has {output[-1]} {setting} ({shapes}).",
         (
             remedy("Give it one for each column of the labels", edit, sketch),
             Remedy("Or correct the labels, if their number of columns is wrong"),

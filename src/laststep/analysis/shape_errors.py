@@ -11,6 +11,8 @@ from laststep.analysis.messages import Message, compiled
 from laststep.analysis.shapes import LabelMismatch, format_shape, is_channels_first, parse_shape
 from laststep.record.place import Place
 
+# Keras's own names of layers of sequences after the first: lstm_1, bidirectional_2.
+_SECOND_RECURRENT = re.compile(r"(?:(?:lstm|gru|simple_rnn|bidirectional)_\d+|time_distributed|TimeDistributed)$")
 FEWER_LAYERS = Remedy("Or use larger images, or fewer pooling and strided layers")
 
 
@@ -28,18 +30,27 @@ def describe_labels(found: LabelMismatch) -> ShapeError:
     """Labels and output that differ, and not because one is one-hot."""
     shapes = f"labels {format_shape(found.target)}, output {format_shape(found.output)}"
     if found.lacks_flatten:
-        return ShapeError(
-            f"The model's output has more axes than the labels ({shapes}): a Flatten or pooling layer is missing.",
-            (Remedy("Flatten before the last Dense layer, or pool over the extra axes", "keras.layers.Flatten(),"),),
-        )
+        return _too_many_axes(found, shapes)
     if found.output and found.target and found.output[-1] != found.target[-1]:
         columns = found.target[-1] if len(found.target) == len(found.output) else None
         change = f"keras.layers.Dense({columns}, …)" if columns else None
         return ShapeError(
             f"The last axes of the output and the labels differ ({shapes}).",
             (Remedy("Give the last layer one unit per label column", change),),
+            confidence=Confidence.LIKELY,
         )
     return ShapeError(f"The numbers of labels and predictions differ ({shapes}).")
+
+
+def _too_many_axes(found: LabelMismatch, shapes: str) -> ShapeError:
+    flatten = Remedy("Flatten before the last Dense layer, or pool over the extra axes", "keras.layers.Flatten(),")
+    last = Remedy("Or let the recurrent layer return only its last output, if there is one", "return_sequences=False")
+    return ShapeError(
+        f"The model's output has more axes than the labels ({shapes}): a Flatten or pooling layer is missing"
+        f"{', or a recurrent layer returns all its steps' if len(found.output) == 3 else ''}.",
+        (flatten, last) if len(found.output) == 3 else (flatten,),
+        confidence=Confidence.LIKELY,
+    )
 
 
 def _features(message: Message) -> ShapeError:
@@ -50,6 +61,7 @@ def _features(message: Message) -> ShapeError:
     return ShapeError(
         f"The layer {layer} was built for {wanted} {axis} but got a tensor of shape {format_shape(got)}.",
         (Remedy("Build the model for this data, or pass data of the shape it was built for", change),),
+        confidence=Confidence.LIKELY,
     )
 
 
@@ -60,8 +72,10 @@ def _axes(message: Message) -> ShapeError:
     if lacking == 1 and wanted == 4:
         return ShapeError(cause, (Remedy("Add a channel axis to the images", "x = x[..., np.newaxis]"),))
     if lacking == 1 and wanted == 3:
-        remedy = Remedy("Add an axis for the time steps or the features of the sequences", "x = x[..., np.newaxis]")
-        return ShapeError(cause, (remedy,))
+        axis = Remedy("Add an axis for the time steps or the features of the sequences", "x = x[..., np.newaxis]")
+        whole = Remedy("Let the recurrent layer before it return its output of each step", "return_sequences=True")
+        is_second = _SECOND_RECURRENT.match(message.get("layer")) is not None
+        return ShapeError(cause, (whole, axis) if is_second else (axis, whole), confidence=Confidence.LIKELY)
     if lacking < 0:
         return ShapeError(cause, (Remedy("Remove the extra axes before this layer", "keras.layers.Flatten(),"),))
     return ShapeError(cause, (Remedy("Reshape the data as the layer expects it: x.reshape or keras.layers.Reshape"),))

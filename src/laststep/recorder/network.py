@@ -67,6 +67,9 @@ def describe_network(message: str, frames: Iterable[FrameType]) -> dict[str, Any
 
 
 def _layer_in(frame: FrameType) -> Any:
+    """The layer whose method this is. No other frame's locals are read: Python keeps what was read of them."""
+    if frame.f_code.co_varnames[:1] != ("self",) and "self" not in frame.f_code.co_freevars:
+        return None
     value = frame.f_locals.get("self")
     return value if _is_layer(value) else None
 
@@ -226,8 +229,8 @@ def _fit_shapes(passed: list[FrameType]) -> dict[str, Any]:
 def _describe_objects(passed: list[FrameType]) -> dict[str, Any] | None:
     """What the object array holds that fit was given."""
     for frame in passed:
-        x: Any = frame.f_locals.get("x")
-        if frame.f_code.co_name == "fit" and str(getattr(x, "dtype", "")) == "object" and len(x.shape) == 1:
+        x: Any = frame.f_locals.get("x") if frame.f_code.co_name == "fit" else None
+        if x is not None and str(getattr(x, "dtype", "")) == "object" and len(x.shape) == 1:
             kinds = {type(each).__name__ for each in x[:MAX_ELEMENTS]}
             shapes = [
                 tuple(getattr(each, "shape", (len(each),))) for each in x[:MAX_ELEMENTS] if hasattr(each, "__len__")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from laststep.analysis.finding import Confidence
 from tests.rules.crashed.ended import ended, raised
 
 LAYER = "Input 0 with name 'None' of layer 'dense' is incompatible with the layer: expected "
@@ -85,3 +86,17 @@ def test_what_a_message_means(message: str, cause: str, change: str | None) -> N
     first = ended(raised("ValueError", message)).findings[0]
     assert (first.rule, first.cause) == ("shape-mismatch", cause)
     assert next((remedy.change for remedy in first.remedies), None) == change
+
+
+def test_without_the_layers_a_second_recurrent_layer_has_two_likely_remedies() -> None:
+    second = LAYER.replace("'dense'", "'lstm_1'") + "ndim=3, found ndim=2. Full shape received: (None, 16)"
+    finding = ended(raised("ValueError", second)).findings[0]
+    assert finding.confidence is Confidence.LIKELY
+    assert [remedy.change for remedy in finding.remedies] == ["return_sequences=True", "x = x[..., np.newaxis]"]
+
+
+def test_one_row_of_classes_for_many_steps_may_be_a_recurrent_layer() -> None:
+    message = "Arguments `target` and `output` must have the same rank (ndim). Received: target.shape=(8, 23), "
+    finding = ended(raised("ValueError", f"{message}output.shape=(8, 826, 23)")).findings[0]
+    assert (finding.rule, finding.confidence) == ("shape-mismatch", Confidence.LIKELY)
+    assert "or a recurrent layer returns all its steps" in finding.cause
