@@ -33,6 +33,9 @@ from laststep.analysis.passed_layers import (
 from laststep.analysis.shape_errors import FEWER_LAYERS, ShapeError
 from laststep.analysis.shapes import Shape, format_shape, is_channels_first, parse_shape
 from laststep.record.events.network import Network, PassedLayer
+from laststep.record.events.process import Raised
+from laststep.record.run import Run
+from laststep.text import format_count
 
 Explain = Callable[[Message, Network, ShapeError], ShapeError | None]
 LIKELY = Confidence.LIKELY
@@ -44,6 +47,22 @@ def explain(message: Message, network: Network | None, error: ShapeError) -> Sha
     if network is None:
         return error
     return next((found for each in EXPLANATIONS if (found := each(message, network, error)) is not None), error)
+
+
+def explain_later(run: Run, message: Message, error: ShapeError) -> ShapeError | None:
+    """Batches before this one fitted: it is the data that differs, and the model is right."""
+    fit, event = run.fit, message.event
+    if run.is_log or fit is None or event is None or not message.get("wanted"):
+        return None
+    same = [each for each in run.all(Raised) if each.message == event.message]  # on its way out of fit
+    done = sum(step.fit == fit.id for step in run.steps)
+    if not done or not any(each.fit == fit.id for each in same):
+        return None
+    if any(each.function == "evaluate" for each in same):
+        does = "Prepare the validation data as the training data: that fitted"
+    else:
+        does = f"Find the batch that differs, and correct or leave out its data: {format_count(done, 'step')} fitted"
+    return ShapeError(error.cause, (Remedy(does),))
 
 
 def _channels_first(message: Message, network: Network, error: ShapeError) -> ShapeError | None:

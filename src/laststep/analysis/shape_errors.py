@@ -188,6 +188,19 @@ def _weights(message: Message) -> ShapeError:
     )
 
 
+def _depth(message: Message) -> ShapeError:
+    has, wants = message.get("a"), message.get("b")
+    channels = "input channel" if wants == "1" else "input channels"
+    return ShapeError(
+        f"The filter is made for {wants} {channels}, but its input has {has}.",
+        (
+            Remedy("Give the third axis of the filter the channels of its input", f"(height, width, {has}, filters)"),
+            Remedy(f"Or give the layer before {wants} filters"),
+        ),
+        confidence=Confidence.LIKELY,
+    )
+
+
 def _concat(message: Message) -> ShapeError:
     return ShapeError(
         f"The tensors to concatenate also differ in another axis: {message.get('a')[:150]}.",
@@ -333,6 +346,12 @@ _TABLE: list[tuple[str, Describe]] = [
         r"Dimension \d+ in both shapes must be equal[^\n]{0,60}?Shapes are (?P<a>\[[\d,? ]*\] and \[[\d,? ]*\])"
         r"[^\n]{0,300}?Concat",
         _concat,
+    ),
+    (r"input depth must be evenly divisible by filter depth: (?P<a>\d+) vs (?P<b>\d+)", _depth),
+    (
+        r"[Dd]epth of (?:the )?input \((?P<a>\d+)\) is not a multiple of (?:the )?input depth of (?:the )?filter "
+        r"\((?P<b>\d+)\)",
+        _depth,
     ),
     (r"(?:ConcatOp|Concat) ?: Dimensions of inputs should match[^\n]*?(?P<a>shape\[[^\n]*)", _concat),
 ]

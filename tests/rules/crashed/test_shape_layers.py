@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from laststep.analysis.finding import Confidence, Finding
+from laststep.record.steps import Step
 from tests.rules.crashed.ended import ended, raised
 from tests.written import written
 
@@ -238,3 +239,24 @@ def test_lists_of_different_lengths_in_an_object_array() -> None:
     )
     same = found("Invalid dtype: object", DENSE, call=fit, objects=objects | {"longest": 4})
     assert same.rule == "dtype-mismatch", "lists of one length are another matter"
+
+
+LATER = {
+    "a batch": ("fit", "Find the batch that differs, and correct or leave out its data: 3 steps fitted"),
+    "validation": ("evaluate", "Prepare the validation data as the training data: that fitted"),
+}
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_data_that_differs_after_steps_that_fitted_is_not_a_model_to_rebuild(name: str) -> None:
+    function, does = LATER[name]
+    message = "Input 0 of layer 'dense' is incompatible with the layer: expected axis -1 of input shape to have value "
+    message += "24, but received input with shape (64, 16)"
+    steps = [Step(n, 10.0 + n, 0.1, 0.0, 0.5, 0.01, 0, n - 1, 1) for n in (1, 2, 3)]
+    began = written(9.0, "fit", {"id": 1, "epochs": 1})
+    left = {"left": "fit", "function": function, "type": "ValueError", "bases": ["Exception"], "fit": 1}
+    inside = written(59.0, "exception", left | {"message": message})
+    finding = ended(began, inside, raised("ValueError", message), steps=steps).findings[0]
+    assert [remedy.does for remedy in finding.remedies] == [does]
+    at_once = ended(began, inside, raised("ValueError", message)).findings[0]
+    assert at_once.remedies[0].change == "keras.Input(shape=(16,))"

@@ -72,6 +72,16 @@ MESSAGES = {
         "Elements of different shapes cannot form a batch.",
         "dataset.map(lambda x, y: (tf.image.resize(x, (224, 224)), y))",
     ),
+    "a filter for other channels": (
+        "input depth must be evenly divisible by filter depth: 16 vs 32 [Op:Conv2D]",
+        "The filter is made for 32 input channels, but its input has 16.",
+        "(height, width, 16, filters)",
+    ),
+    "a filter for other channels, in a graph": (
+        "Depth of input (3) is not a multiple of input depth of filter (1) for '{{node conv2d}}'",
+        "The filter is made for 1 input channel, but its input has 3.",
+        "(height, width, 3, filters)",
+    ),
     "the last batch": (
         "Incompatible shapes: [32,4] vs. [7,4]",
         "A batch of 7 met a fixed batch size of 32: most likely the last, smaller batch.",

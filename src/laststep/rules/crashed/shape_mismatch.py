@@ -7,7 +7,7 @@ from laststep.analysis.finding import no
 from laststep.analysis.label_causes import explain_labels
 from laststep.analysis.messages import Message, answer, failures, find_message, first_line
 from laststep.analysis.passed_layers import network_of
-from laststep.analysis.shape_causes import explain
+from laststep.analysis.shape_causes import explain, explain_later
 from laststep.analysis.shape_errors import OTHER_SHAPE_ERRORS, SHAPE_ERRORS, ShapeError, describe_labels
 from laststep.analysis.shapes import fit_arguments, label_mismatch
 from laststep.record.run import Run
@@ -48,7 +48,9 @@ def shape_mismatch(run: Run) -> Answer:
     for pattern, describe in SHAPE_ERRORS:
         message = find_message(run, pattern)
         if message is not None:
-            return _answer(run, message, explain(message, network_of(run), describe(message)))
+            error = describe(message)
+            later = explain_later(run, message, error)
+            return _answer(run, message, later or explain(message, network_of(run), error))
     message = find_message(run, *OTHER_SHAPE_ERRORS, console=False) or _checked_by_keras(run)
     error = ShapeError("Two shapes do not match.")
     return _answer(run, message, explain(message, network_of(run), error) if message is not None else error)
