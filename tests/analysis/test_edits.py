@@ -72,7 +72,12 @@ LAYERS = {
     "added": ("model.add(layers.Dense(3))", "layers.Dense", "model.add(layers.Flatten())\nmodel.add(layers.Dense(3))"),
     "element": ("m = [\n    layers.Dense(3),\n]", "layers.Dense", "layers.Flatten(),\nlayers.Dense(3),"),
     "element of one line": ("m = [a, layers.Dense(3)]", "layers.Dense", "m = [a, layers.Flatten(), layers.Dense(3)]"),
-    "applied": ("y = layers.Dense(3)(x)", "layers.Dense", "x = layers.Flatten()(x)\ny = layers.Dense(3)(x)"),
+    "applied": ("x = layers.Dense(3)(x)", "layers.Dense", "x = layers.Flatten()(x)\nx = layers.Dense(3)(x)"),
+    "applied to an input": (
+        "x = layers.Dense(3)(inputs)",
+        "layers.Dense",
+        "x = layers.Dense(3)(layers.Flatten()(inputs))",
+    ),
     "applied to a call": ("y = L.Dense(3)(f(x))", "L.Dense", "y = L.Dense(3)(L.Flatten()(f(x)))"),
     "imported by its name": (
         "model.add(Dense(3))",

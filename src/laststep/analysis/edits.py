@@ -107,7 +107,7 @@ def _applied_before(source: CallSource, made: str, imports: tuple[str, ...]) -> 
     if use is None or use.begins is None or not 0 <= use.argument.begin < use.argument.end <= len(use.text):
         return None
     given = use.argument
-    if given.text.isidentifier() and not use.text[: use.begins].strip():
+    if use.text[use.begins :].startswith(f"{given.text} = "):  # no other name is given another value
         line = f"{given.text} = {made}({given.text})"
         return _edit(source, use.line, use.text, *imports, line, use.text)
     wrapped = f"{use.text[: given.begin]}{made}({given.text}){use.text[given.end :]}"

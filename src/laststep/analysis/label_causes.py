@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from laststep.analysis.edits import passed_on, remedy, with_layer_before, with_setting
 from laststep.analysis.finding import Confidence, Remedy
+from laststep.analysis.messages import Message
 from laststep.analysis.passed_layers import all_steps, first_of_head, last_step_only, named, output_layer
 from laststep.analysis.shape_errors import ShapeError
-from laststep.analysis.shapes import LabelMismatch, format_shape
+from laststep.analysis.shapes import LabelMismatch, format_shape, parse_shape
 from laststep.record.events.network import Network, PassedLayer
 from laststep.text import format_count
 
 LIKELY = Confidence.LIKELY
+_IN_LOSS = re.compile(r"\{\{node (?:[\w/]*_)?loss/|\{\{node [\w/]*(?:mean_|categorical_|crossentropy)")
 
 
 def explain_labels(found: LabelMismatch, network: Network | None, error: ShapeError) -> ShapeError:
@@ -25,6 +29,19 @@ def explain_labels(found: LabelMismatch, network: Network | None, error: ShapeEr
         or _columns(found, network, shapes)
     )
     return explained or error
+
+
+def explain_in_loss(message: Message, network: Network | None, error: ShapeError) -> ShapeError:
+    """Two tensors of a loss's own operation: the one with as many columns as the last layer has units is the output."""
+    a, b = parse_shape(message.get("a")), parse_shape(message.get("b"))
+    last = output_layer(network.layers) if network is not None else None
+    if not a or not b or last is None or not _IN_LOSS.search(message.found.string):
+        return error
+    units = last.settings.get("units", last.settings.get("filters"))
+    if units not in (a[-1], b[-1]) or a[-1] == b[-1]:
+        return error
+    target, output = (a, b) if b[-1] == units else (b, a)
+    return explain_labels(LabelMismatch(message, target, output), network, error)
 
 
 def _too_many_axes(found: LabelMismatch, network: Network, shapes: str) -> ShapeError | None:

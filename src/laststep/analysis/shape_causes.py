@@ -66,7 +66,7 @@ def explain_later(run: Run, message: Message, error: ShapeError) -> ShapeError |
 
 
 def _channels_first(message: Message, network: Network, error: ShapeError) -> ShapeError | None:
-    layer, got = failed_layer(network), input_shape(network)
+    layer, got = failed_layer(network), parse_shape(message.get("got")) if message.get("axis") else input_shape(network)
     images = [each for each in network.layers if each.settings.get("rank") == 2 or "2D" in each.class_name]
     if not is_channels_first(got) or not images or images[0].settings.get("data_format") == "channels_first":
         return None

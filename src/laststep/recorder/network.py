@@ -23,7 +23,8 @@ SETTINGS = (
     *("padding", "data_format", "kernel_size", "pool_size", "strides", "size", "target_shape", "axis"),
 )
 ABOUT_SHAPES = re.compile(
-    r"(?i)shape|ndim|\bdim|rank|axis|axes|class_weight|incompat|\bdepth\b|\bweights?\b|\binputs?\b|array|cardinality"
+    r"(?i)shape|ndim|\bdim|rank|axis|axes|class_weight|incompat|\bdepth\b|\bweights?\b|\binputs?\b|array|cardinality|"
+    r"dtype: object|object type|rectangular|0-dimensional"
 )
 
 _sites: weakref.WeakKeyDictionary[Any, Site] = weakref.WeakKeyDictionary()
@@ -108,6 +109,8 @@ def _path(model: Any, failed: Any, given: Any) -> list[dict[str, Any]]:
             _describe(*step) for step in [*steps, *([(failed, _shapes(given), None)] if failed is not None else [])]
         ]
     layers = attempt(lambda: list(model.layers))[0] or []
+    first = attempt(lambda: model.inputs[0]._keras_history[0])[0]
+    layers = [*([first] if first is not None and first not in layers else []), *layers]
     shapes = [_shapes(given) if layer is failed else _built_for(layer) for layer in layers]
     described = [_describe(layer, shape, None) for layer, shape in zip(layers[:MAX_LAYERS], shapes, strict=False)]
     return _by_source(described, failed.name if failed is not None else "")
@@ -152,7 +155,7 @@ def _order_of_use(use: dict[str, Any]) -> tuple[int, int]:
 
 
 def _built_for(layer: Any) -> Any:
-    shapes = getattr(layer, "_build_shapes_dict", None)
+    shapes = getattr(layer, "_build_shapes_dict", None) or {"input": getattr(layer, "batch_shape", None)}
     return next(iter(shapes.values()), None) if isinstance(shapes, dict) else getattr(layer, "_build_input_shape", None)
 
 

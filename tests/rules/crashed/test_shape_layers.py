@@ -260,3 +260,15 @@ def test_data_that_differs_after_steps_that_fitted_is_not_a_model_to_rebuild(nam
     assert [remedy.does for remedy in finding.remedies] == [does]
     at_once = ended(began, inside, raised("ValueError", message)).findings[0]
     assert at_once.remedies[0].change == "keras.Input(shape=(16,))"
+
+
+def test_two_tensors_of_a_loss_are_labels_and_output() -> None:
+    message = (
+        "Dimensions must be equal, but are 3 and 23 for '{{node compile_loss/mean_squared_error/sub}} = Sub[](a, b)'"
+    )
+    message += " with input shapes: [32,3], [32,23]."
+    finding = found(message, INPUT, DENSE)
+    assert finding.cause == "The labels have 3 columns, but out (Dense) has 23 units (labels (32, 3), output (32, 23))."
+    assert line(finding) == 12
+    elsewhere = found(message.replace("compile_loss/mean_squared_error/", "net/"), INPUT, DENSE)
+    assert "labels" not in elsewhere.cause

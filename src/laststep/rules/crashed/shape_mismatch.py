@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from laststep.analysis.argument_causes import OBJECT_DTYPE, class_weight_error, ragged_error
 from laststep.analysis.finding import no
-from laststep.analysis.label_causes import explain_labels
+from laststep.analysis.label_causes import explain_in_loss, explain_labels
 from laststep.analysis.messages import Message, answer, failures, find_message, first_line
 from laststep.analysis.passed_layers import network_of
 from laststep.analysis.shape_causes import explain, explain_later
@@ -48,7 +48,7 @@ def shape_mismatch(run: Run) -> Answer:
     for pattern, describe in SHAPE_ERRORS:
         message = find_message(run, pattern)
         if message is not None:
-            error = describe(message)
+            error = explain_in_loss(message, network_of(run), describe(message))
             later = explain_later(run, message, error)
             return _answer(run, message, later or explain(message, network_of(run), error))
     message = find_message(run, *OTHER_SHAPE_ERRORS, console=False) or _checked_by_keras(run)
