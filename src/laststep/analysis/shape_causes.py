@@ -217,7 +217,7 @@ def _too_small(message: Message, network: Network, error: ShapeError) -> ShapeEr
     if layer is None or not re.search(r"negative|Negative|<= 0", message.quote):
         return None
     shrinking = [each for each in network.layers[:-1] if each.class_name not in (*KEEPS_AXES, "InputLayer")]
-    passed = f" after {len(shrinking)} layers" if shrinking else ""
+    passed = f" after {format_count(len(shrinking), 'layer')}" if shrinking else ""
     got = format_shape(parse_shape(message.get("got")) or layer.given)
     cause = f"{named(layer)} gets {got}{passed}: that is too small, its output would be empty."
     edit = with_setting(layer.made, "padding", '"same"')

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from laststep.analysis.finding import Confidence, Remedy
 from laststep.analysis.messages import Message, compiled
-from laststep.analysis.shapes import LabelMismatch, format_shape, is_channels_first, parse_shape
+from laststep.analysis.shapes import LabelMismatch, Shape, format_shape, is_channels_first, parse_shape
 from laststep.record.place import Place
 
 # Keras's own names of layers of sequences after the first: lstm_1, bidirectional_2.
@@ -87,8 +88,19 @@ def _expected(message: Message) -> ShapeError:
     cause = f"{name} was built for tensors of shape {format_shape(wanted)} but got {format_shape(got)}."
     if len(wanted) == 2 and len(got) > 2:
         return ShapeError(cause, (Remedy("Flatten the data first", "keras.layers.Flatten(),  # as the first layer"),))
-    sample = got if "Error when checking" in message.found[0] else got[1:]  # Keras 2 leaves out the batch axis
-    return ShapeError(cause, (Remedy("Build the model for this data", f"keras.Input(shape={format_shape(sample)})"),))
+    is_keras_2 = "Error when checking" in message.found[0]  # Keras 2 leaves out the batch axis
+    sample, needed = (got, wanted) if is_keras_2 else (got[1:], wanted[1:])
+    return ShapeError(cause, (_fit_each_other(sample, needed),), confidence=Confidence.LIKELY)
+
+
+def _fit_each_other(sample: Shape, needed: Shape) -> Remedy:
+    """The model to the data; where these have other axes, the data to the model."""
+    if len(sample) == len(needed):
+        return Remedy("Build the model for this data", f"keras.Input(shape={format_shape(sample)})")
+    known = None not in sample + needed
+    if known and math.prod(size or 0 for size in sample) == math.prod(size or 0 for size in needed):
+        return Remedy("Give the data the axes of the model", f"x = x.reshape({format_shape((-1, *needed))})")
+    return Remedy(f"Make data of shape {format_shape(needed)} for each sample, or build the model for this data")
 
 
 def _negative(message: Message) -> ShapeError:

@@ -23,7 +23,17 @@ MESSAGES = {
     "shape, Keras 3.15": (
         LAYER + "shape=(None, 10, 1), found shape=(None, 9)",
         "dense was built for tensors of shape (None, 10, 1) but got (None, 9).",
-        "keras.Input(shape=(9,))",
+        None,  # a model built for (9,) would have an axis too few
+    ),
+    "other sizes": (
+        LAYER + "shape=(None, 28, 28), found shape=(None, 32, 32)",
+        "dense was built for tensors of shape (None, 28, 28) but got (None, 32, 32).",
+        "keras.Input(shape=(32, 32))",
+    ),
+    "other axes of the same size": (
+        LAYER + "shape=(None, 28, 28, 1), found shape=(None, 784)",
+        "dense was built for tensors of shape (None, 28, 28, 1) but got (None, 784).",
+        "x = x.reshape((-1, 28, 28, 1))",
     ),
     "named inputs, Keras 3.15": (
         "Layer \"functional\" expects 2 named input(s) with keys ['user', 'item'], but it received 1 input tensors.",
