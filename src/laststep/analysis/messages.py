@@ -225,6 +225,13 @@ def compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns)
 
 
+def first_line(event: Raised) -> re.Match[str]:
+    """The first line of an error, as a match: for an error that is known by something other than its message."""
+    found = re.match(r".*", event.message)
+    assert found is not None  # it matches nothing, too
+    return found
+
+
 def missing_package(event: Raised) -> Remedy | None:
     """The package to install, where an optional one of TensorFlow or Keras is missing."""
     if not event.type.endswith("TBNotInstalledError"):

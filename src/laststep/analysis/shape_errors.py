@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from laststep.analysis.finding import Remedy
+from laststep.analysis.finding import Confidence, Remedy
 from laststep.analysis.messages import Message, compiled
-from laststep.analysis.shapes import LabelMismatch, format_shape, parse_shape
+from laststep.analysis.shapes import LabelMismatch, Shape, format_shape, is_channels_first, parse_shape
+from laststep.record.place import Place
+
+# Keras's own names of layers of sequences after the first: lstm_1, bidirectional_2.
+_SECOND_RECURRENT = re.compile(r"(?:(?:lstm|gru|simple_rnn|bidirectional)_\d+|time_distributed|TimeDistributed)$")
+FEWER_LAYERS = Remedy("Or use larger images, or fewer pooling and strided layers")
 
 
 @dataclass(frozen=True)
@@ -17,24 +23,35 @@ class ShapeError:
 
     cause: str
     remedies: tuple[Remedy, ...] = ()
+    where: Place | None = None  # the line to change, where it is not the one that raised
+    confidence: Confidence = Confidence.CERTAIN
 
 
 def describe_labels(found: LabelMismatch) -> ShapeError:
     """Labels and output that differ, and not because one is one-hot."""
     shapes = f"labels {format_shape(found.target)}, output {format_shape(found.output)}"
     if found.lacks_flatten:
-        return ShapeError(
-            f"The model's output has more axes than the labels ({shapes}): a Flatten or pooling layer is missing.",
-            (Remedy("Flatten before the last Dense layer, or pool over the extra axes", "keras.layers.Flatten(),"),),
-        )
+        return _too_many_axes(found, shapes)
     if found.output and found.target and found.output[-1] != found.target[-1]:
         columns = found.target[-1] if len(found.target) == len(found.output) else None
         change = f"keras.layers.Dense({columns}, …)" if columns else None
         return ShapeError(
             f"The last axes of the output and the labels differ ({shapes}).",
             (Remedy("Give the last layer one unit per label column", change),),
+            confidence=Confidence.LIKELY,
         )
     return ShapeError(f"The numbers of labels and predictions differ ({shapes}).")
+
+
+def _too_many_axes(found: LabelMismatch, shapes: str) -> ShapeError:
+    flatten = Remedy("Flatten before the last Dense layer, or pool over the extra axes", "keras.layers.Flatten(),")
+    last = Remedy("Or let the recurrent layer return only its last output, if there is one", "return_sequences=False")
+    return ShapeError(
+        f"The model's output has more axes than the labels ({shapes}): a Flatten or pooling layer is missing"
+        f"{', or a recurrent layer returns all its steps' if len(found.output) == 3 else ''}.",
+        (flatten, last) if len(found.output) == 3 else (flatten,),
+        confidence=Confidence.LIKELY,
+    )
 
 
 def _features(message: Message) -> ShapeError:
@@ -45,6 +62,7 @@ def _features(message: Message) -> ShapeError:
     return ShapeError(
         f"The layer {layer} was built for {wanted} {axis} but got a tensor of shape {format_shape(got)}.",
         (Remedy("Build the model for this data, or pass data of the shape it was built for", change),),
+        confidence=Confidence.LIKELY,
     )
 
 
@@ -55,8 +73,10 @@ def _axes(message: Message) -> ShapeError:
     if lacking == 1 and wanted == 4:
         return ShapeError(cause, (Remedy("Add a channel axis to the images", "x = x[..., np.newaxis]"),))
     if lacking == 1 and wanted == 3:
-        remedy = Remedy("Add an axis for the time steps or the features of the sequences", "x = x[..., np.newaxis]")
-        return ShapeError(cause, (remedy,))
+        axis = Remedy("Add an axis for the time steps or the features of the sequences", "x = x[..., np.newaxis]")
+        whole = Remedy("Let the recurrent layer before it return its output of each step", "return_sequences=True")
+        is_second = _SECOND_RECURRENT.match(message.get("layer")) is not None
+        return ShapeError(cause, (whole, axis) if is_second else (axis, whole), confidence=Confidence.LIKELY)
     if lacking < 0:
         return ShapeError(cause, (Remedy("Remove the extra axes before this layer", "keras.layers.Flatten(),"),))
     return ShapeError(cause, (Remedy("Reshape the data as the layer expects it: x.reshape or keras.layers.Reshape"),))
@@ -68,27 +88,39 @@ def _expected(message: Message) -> ShapeError:
     cause = f"{name} was built for tensors of shape {format_shape(wanted)} but got {format_shape(got)}."
     if len(wanted) == 2 and len(got) > 2:
         return ShapeError(cause, (Remedy("Flatten the data first", "keras.layers.Flatten(),  # as the first layer"),))
-    sample = got if "Error when checking" in message.found[0] else got[1:]  # Keras 2 leaves out the batch axis
-    return ShapeError(cause, (Remedy("Build the model for this data", f"keras.Input(shape={format_shape(sample)})"),))
+    is_keras_2 = "Error when checking" in message.found[0]  # Keras 2 leaves out the batch axis
+    sample, needed = (got, wanted) if is_keras_2 else (got[1:], wanted[1:])
+    return ShapeError(cause, (_fit_each_other(sample, needed),), confidence=Confidence.LIKELY)
+
+
+def _fit_each_other(sample: Shape, needed: Shape) -> Remedy:
+    """The model to the data; where these have other axes, the data to the model."""
+    if len(sample) == len(needed):
+        return Remedy("Build the model for this data", f"keras.Input(shape={format_shape(sample)})")
+    known = None not in sample + needed
+    if known and math.prod(size or 0 for size in sample) == math.prod(size or 0 for size in needed):
+        return Remedy("Give the data the axes of the model", f"x = x.reshape({format_shape((-1, *needed))})")
+    return Remedy(f"Make data of shape {format_shape(needed)} for each sample, or build the model for this data")
 
 
 def _negative(message: Message) -> ShapeError:
     got = parse_shape(message.get("got"))
-    is_channels_first = len(got) == 4 and got[1] in (1, 3, 4) and all(size and size > 4 for size in got[2:])
-    if is_channels_first:
+    if is_channels_first(got):
         return ShapeError(
             f"The layer got shape {format_shape(got)}: most likely the images are channels-first.",
             (
                 Remedy("Move the channels to the last axis", "x = np.moveaxis(x, 1, -1)"),
                 Remedy("Or configure Keras", 'keras.config.set_image_data_format("channels_first")  # needs a GPU'),
             ),
+            confidence=Confidence.LIKELY,
         )
     return ShapeError(
         f"A tensor of shape {format_shape(got)} is too small for this layer: its output would be empty.",
         (
             Remedy("Keep the size in the layers before it", 'padding="same"'),
-            Remedy("Or use larger images, or fewer pooling and strided layers"),
+            FEWER_LAYERS,
         ),
+        confidence=Confidence.LIKELY,
     )
 
 
@@ -168,6 +200,19 @@ def _weights(message: Message) -> ShapeError:
     )
 
 
+def _depth(message: Message) -> ShapeError:
+    has, wants = message.get("a"), message.get("b")
+    channels = "input channel" if wants == "1" else "input channels"
+    return ShapeError(
+        f"The filter is made for {wants} {channels}, but its input has {has}.",
+        (
+            Remedy("Give the third axis of the filter the channels of its input", f"(height, width, {has}, filters)"),
+            Remedy(f"Or give the layer before {wants} filters"),
+        ),
+        confidence=Confidence.LIKELY,
+    )
+
+
 def _concat(message: Message) -> ShapeError:
     return ShapeError(
         f"The tensors to concatenate also differ in another axis: {message.get('a')[:150]}.",
@@ -190,6 +235,11 @@ _TABLE: list[tuple[str, Describe]] = [
         _axes,
     ),
     (
+        r"`(?P<layer>TimeDistributed)` Layer should be passed an `input_shape` with at least (?P<wanted>3) dimensions, "
+        r"received: \((?P<got>[^)]*)\)",
+        _axes,
+    ),
+    (
         r"Error when checking input: expected (?P<layer>\w+) to have (?P<wanted>\d+) dimensions, but got array "
         r"with shape \((?P<got>[^)]*)\)",
         _axes,
@@ -209,13 +259,13 @@ _TABLE: list[tuple[str, Describe]] = [
         r"incompatible shape \((?P<got>[^)]*)\)",
         _expected,
     ),
-    (r"output size would be (?:zero or )?negative[^\n]*?inputs? shape=\((?P<got>[^)]*)\)", _negative),
+    (r"output size would be (?:zero or )?negative[^\n]*?inputs?[ .]shape=[(\[](?P<got>[^)\]]*)[)\]]", _negative),
     (
         r"Negative dimension size caused by subtracting \d+ from \d+[\s\S]{0,300}?input shapes: \[(?P<got>[^\]]*)\]",
         _negative,
     ),
     (
-        r"One of the dimensions in the output is <= 0[^\n]*?\((?P<got>[\dNone, ]+)\)",
+        r"One of the dimensions in the output is <= 0[^\n]*?[(\[](?P<got>[\dNone, ]+)[)\]]",
         _negative,
     ),
     (r"Incompatible shapes: \[(?P<a>[^\]]*)\] vs\.? \[(?P<b>[^\]]*)\]", _two),
@@ -280,13 +330,18 @@ _TABLE: list[tuple[str, Describe]] = [
         _inputs,
     ),
     (
-        r"(?:Layer \S+ )?[Ww]eight shape \(?\[?(?P<a>[\d, ]+)\]?\)? not compatible with provided weight shape "
+        r"(?:Layer \S+ )?[Ww]eight shape \(?\[?(?P<a>[\d, ]+)\]?\)? (?:is )?not compatible with provided weight shape "
         r"\(?\[?(?P<b>[\d, ]+)",
         _weights,
     ),
     (
         r"Assign requires shapes of both tensors to match\. lhs shape= ?\[(?P<a>[^\]]*)\] rhs shape= "
         r"?\[(?P<b>[^\]]*)\]",
+        _weights,
+    ),
+    (
+        r"The shape of the target variable[^\n]*?variable\.shape=\((?P<a>[\d, ]*)\)[^\n]*?value\.shape=\((?P<b>[\d, "
+        r"]*)\)",
         _weights,
     ),
     (
@@ -303,6 +358,12 @@ _TABLE: list[tuple[str, Describe]] = [
         r"Dimension \d+ in both shapes must be equal[^\n]{0,60}?Shapes are (?P<a>\[[\d,? ]*\] and \[[\d,? ]*\])"
         r"[^\n]{0,300}?Concat",
         _concat,
+    ),
+    (r"input depth must be evenly divisible by filter depth: (?P<a>\d+) vs (?P<b>\d+)", _depth),
+    (
+        r"[Dd]epth of (?:the )?input \((?P<a>\d+)\) is not a multiple of (?:the )?input depth of (?:the )?filter "
+        r"\((?P<b>\d+)\)",
+        _depth,
     ),
     (r"(?:ConcatOp|Concat) ?: Dimensions of inputs should match[^\n]*?(?P<a>shape\[[^\n]*)", _concat),
 ]

@@ -27,6 +27,9 @@ _LABEL_ERRORS = compiled(
     r"You are passing a target array of shape \((?P<target>[^)]*)\) while using as loss",
     r"Rank mismatch: Rank of labels \(received (?P<rank>\d+)\) should equal rank of logits minus 1",
 )
+CHANNELS = (1, 3, 4)
+MIN_IMAGE_SIDE = 5
+MAX_RATIO_OF_SIDES = 4
 _TENSOR_SPEC = re.compile(r"TensorSpec\(shape=(\([^)]*\)), dtype=tf\.(\w+)[^)]*\)")
 
 
@@ -44,18 +47,26 @@ class LabelMismatch:
         if "while using as loss" in self.message.found[0] and not self.output:
             return self.target[-1:] == (1,)
         classes = self.output[-1] if self.output else None
-        one_number = len(self.target) == len(self.output) - 1 or (
-            len(self.target) == len(self.output) and self.target[-1] == 1
-        )
-        sparse = self._is_loss_sparse or "target.ndim - 1" in self.message.found[0]
+        one_number = self._is_number_per_position or (len(self.target) == len(self.output) and self.target[-1:] == (1,))
+        sparse = self.is_loss_sparse or "target.ndim - 1" in self.message.found[0]
         return bool(classes and classes > 1) and one_number and not sparse
+
+    @property
+    def _is_number_per_position(self) -> bool:
+        """The labels have all axes of the output but the last, and these have the same lengths."""
+        if len(self.target) != len(self.output) - 1:
+            return False
+        pairs = list(zip(self.target[1:], self.output[1:-1], strict=True))
+        if None in self.target[1:] + self.output[1:-1] and self.target[-1] == self.output[-1]:
+            return False  # one row of classes, and an axis more in the output
+        return all(label == position or None in (label, position) for label, position in pairs)
 
     @property
     def is_one_hot_for_index(self) -> bool:
         """A one-hot row per sample, where the loss expects one class index."""
         if self.message.get("rank"):
             return True
-        if not self._is_loss_sparse or not self.output:
+        if not self.is_loss_sparse or not self.output:
             return False
         if len(self.target) == 1 and len(self.output) == 2:  # the loss flattens them: 250 rows of 10 arrive as 2500
             samples, classes = self.output
@@ -65,14 +76,14 @@ class LabelMismatch:
     @property
     def lacks_flatten(self) -> bool:
         """The output has axes that the labels do not have."""
-        if self._is_loss_sparse and len(self.target) == 1 and len(self.output) == 2:
+        if self.is_loss_sparse and len(self.target) == 1 and len(self.output) == 2:
             samples, rows = self.target[0], self.output[0]
             return bool(samples and rows) and rows != samples and (rows or 0) % (samples or 1) == 0
-        extra = 1 if self._is_loss_sparse else 0
+        extra = 1 if self.is_loss_sparse else 0
         return len(self.output) >= 3 and len(self.target) < len(self.output) - extra
 
     @property
-    def _is_loss_sparse(self) -> bool:
+    def is_loss_sparse(self) -> bool:
         text = self.message.found[0]
         return (
             "target.ndim" in text
@@ -102,6 +113,14 @@ def parse_shape(text: str) -> Shape:
 def format_shape(sizes: Shape) -> str:
     """As Python prints it: (None, 28, 28), (10,)"""
     return f"({', '.join(map(str, sizes))}{',' if len(sizes) == 1 else ''})"
+
+
+def is_channels_first(shape: Shape) -> bool:
+    """A batch of images whose small axis comes before the sides."""
+    if len(shape) != 4 or shape[1] not in CHANNELS or shape[3] in CHANNELS:
+        return False
+    sides = [side or 0 for side in shape[2:]]
+    return min(sides) >= MIN_IMAGE_SIDE and max(sides) <= MAX_RATIO_OF_SIDES * min(sides)
 
 
 def fit_arguments(run: Run) -> tuple[Evidence, ...]:

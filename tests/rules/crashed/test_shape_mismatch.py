@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from laststep.analysis.finding import Confidence
 from tests.rules.crashed.ended import ended, raised
 
 LAYER = "Input 0 with name 'None' of layer 'dense' is incompatible with the layer: expected "
@@ -22,7 +23,17 @@ MESSAGES = {
     "shape, Keras 3.15": (
         LAYER + "shape=(None, 10, 1), found shape=(None, 9)",
         "dense was built for tensors of shape (None, 10, 1) but got (None, 9).",
-        "keras.Input(shape=(9,))",
+        None,  # a model built for (9,) would have an axis too few
+    ),
+    "other sizes": (
+        LAYER + "shape=(None, 28, 28), found shape=(None, 32, 32)",
+        "dense was built for tensors of shape (None, 28, 28) but got (None, 32, 32).",
+        "keras.Input(shape=(32, 32))",
+    ),
+    "other axes of the same size": (
+        LAYER + "shape=(None, 28, 28, 1), found shape=(None, 784)",
+        "dense was built for tensors of shape (None, 28, 28, 1) but got (None, 784).",
+        "x = x.reshape((-1, 28, 28, 1))",
     ),
     "named inputs, Keras 3.15": (
         "Layer \"functional\" expects 2 named input(s) with keys ['user', 'item'], but it received 1 input tensors.",
@@ -71,6 +82,16 @@ MESSAGES = {
         "Elements of different shapes cannot form a batch.",
         "dataset.map(lambda x, y: (tf.image.resize(x, (224, 224)), y))",
     ),
+    "a filter for other channels": (
+        "input depth must be evenly divisible by filter depth: 16 vs 32 [Op:Conv2D]",
+        "The filter is made for 32 input channels, but its input has 16.",
+        "(height, width, 16, filters)",
+    ),
+    "a filter for other channels, in a graph": (
+        "Depth of input (3) is not a multiple of input depth of filter (1) for '{{node conv2d}}'",
+        "The filter is made for 1 input channel, but its input has 3.",
+        "(height, width, 3, filters)",
+    ),
     "the last batch": (
         "Incompatible shapes: [32,4] vs. [7,4]",
         "A batch of 7 met a fixed batch size of 32: most likely the last, smaller batch.",
@@ -85,3 +106,17 @@ def test_what_a_message_means(message: str, cause: str, change: str | None) -> N
     first = ended(raised("ValueError", message)).findings[0]
     assert (first.rule, first.cause) == ("shape-mismatch", cause)
     assert next((remedy.change for remedy in first.remedies), None) == change
+
+
+def test_without_the_layers_a_second_recurrent_layer_has_two_likely_remedies() -> None:
+    second = LAYER.replace("'dense'", "'lstm_1'") + "ndim=3, found ndim=2. Full shape received: (None, 16)"
+    finding = ended(raised("ValueError", second)).findings[0]
+    assert finding.confidence is Confidence.LIKELY
+    assert [remedy.change for remedy in finding.remedies] == ["return_sequences=True", "x = x[..., np.newaxis]"]
+
+
+def test_one_row_of_classes_for_many_steps_may_be_a_recurrent_layer() -> None:
+    message = "Arguments `target` and `output` must have the same rank (ndim). Received: target.shape=(8, 23), "
+    finding = ended(raised("ValueError", f"{message}output.shape=(8, 826, 23)")).findings[0]
+    assert (finding.rule, finding.confidence) == ("shape-mismatch", Confidence.LIKELY)
+    assert "or a recurrent layer returns all its steps" in finding.cause

@@ -14,9 +14,9 @@ X = np.random.rand(200, 8).astype("float32")
 y = (X.sum(axis=1) > 4).astype("float32")
 
 model = keras.Sequential([
-    keras.Input(shape=(10,)),
+    keras.Input(shape=(10,)),  # <- here
     keras.layers.Dense(16, activation="relu"),
     keras.layers.Dense(1, activation="sigmoid"),
 ])
 model.compile(optimizer="adam", loss="binary_crossentropy", metrics=["accuracy"])
-model.fit(X, y, epochs=5, batch_size=20, verbose=2)  # <- here
+model.fit(X, y, epochs=5, batch_size=20, verbose=2)

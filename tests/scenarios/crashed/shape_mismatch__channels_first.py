@@ -16,8 +16,8 @@ labels = np.random.randint(0, 5, 32)
 
 def build_model(input_shape, num_classes):
     inputs = keras.Input(shape=input_shape)
-    h = layers.Conv2D(16, 3, activation="relu")(inputs)
-    h = layers.Conv2D(32, 3, activation="relu")(h)  # <- here
+    h = layers.Conv2D(16, 3, activation="relu")(inputs)  # <- here
+    h = layers.Conv2D(32, 3, activation="relu")(h)
     h = layers.GlobalAveragePooling2D()(h)
     return keras.Model(inputs, layers.Dense(num_classes, activation="softmax")(h))
 

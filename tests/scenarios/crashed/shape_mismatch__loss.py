@@ -14,7 +14,7 @@ positions = np.random.rand(96, 3).astype("float32")
 
 inputs = keras.Input((12,))
 x = keras.layers.Dense(24, activation="relu")(inputs)
-outputs = keras.layers.Dense(2)(x)
+outputs = keras.layers.Dense(2)(x)  # <- here
 model = keras.Model(inputs, outputs)
 model.compile(optimizer="adam", loss="mean_squared_error")
-model.fit(poses, positions, epochs=2, verbose=2)  # <- here
+model.fit(poses, positions, epochs=2, verbose=2)

@@ -19,8 +19,8 @@ model.add(layers.Input((28, 28, 1)))
 model.add(layers.Conv2D(8, (3, 3), activation="relu"))
 model.add(layers.MaxPooling2D((2, 2)))
 model.add(layers.Conv2D(16, (3, 3), activation="relu"))
-model.add(layers.Dense(32, activation="relu"))
+model.add(layers.Dense(32, activation="relu"))  # <- here
 model.add(layers.Dense(10, activation="softmax"))
 
 model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
-model.fit(train_images, train_labels, epochs=2, batch_size=32, verbose=2)  # <- here
+model.fit(train_images, train_labels, epochs=2, batch_size=32, verbose=2)

@@ -8,9 +8,9 @@ from typing import Any
 
 from laststep.record.decode import decode
 from laststep.record.event import Event
-from laststep.record.events import experiments, logs, numbers, process, stacks, supervisor, training
+from laststep.record.events import experiments, logs, network, numbers, process, stacks, supervisor, training
 
-_MODULES = (supervisor, stacks, logs, process, training, numbers, experiments)
+_MODULES = (supervisor, stacks, logs, process, training, numbers, network, experiments)
 KINDS: Mapping[str, type[Event]] = MappingProxyType(
     {
         value.KIND: value

@@ -25,6 +25,11 @@ def remember_place(layer: Any, frame: FrameType | None) -> None:
         _places[layer] = place
 
 
+def place_made(layer: Any) -> Any:
+    """The user's line that made this layer."""
+    return _places.get(layer)
+
+
 def find_model(frame: FrameType, variables: list[Any]) -> Any:
     """The model that owns these variables: from the frames around the gradient, or the program's globals."""
     wanted = {id(variable) for variable in variables}

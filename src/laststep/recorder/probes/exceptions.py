@@ -13,6 +13,7 @@ from laststep.recorder.frames import describe_exception, is_users, users_frame, 
 from laststep.recorder.guard import guard
 from laststep.recorder.imports import when_imported
 from laststep.recorder.loading import file_being_loaded
+from laststep.recorder.network import describe_network
 from laststep.recorder.patch import after, replace
 from laststep.recorder.probes.census import PROBE as CENSUS
 from laststep.recorder.probes.census import record_exhausted_gpu
@@ -27,7 +28,11 @@ FILTERS = (
     "tensorflow.python.util.traceback_utils",
 )
 MAX_PASSING = 50
+MAX_NETWORKS = 20
+MAX_MESSAGE_CHARS = 20_000  # searched for the name of a layer
 _passed = 0
+_networks = 0
+_last_seen = 0  # the id of the error whose network was recorded
 _last_recorded: tuple[int, str] = (0, "")
 
 
@@ -42,6 +47,7 @@ def _chain_excepthook() -> None:
     previous = sys.excepthook
 
     def excepthook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+        guard(PROBE, _record_network, error, traceback, None)
         guard(PROBE, record, error, traceback, "program")
         previous(kind, error, traceback)
 
@@ -74,12 +80,32 @@ def _on_filter(result: Any, traceback: TracebackType | None) -> None:
         return
     recorder = state.current
     outside = handler.f_back
+    guard(PROBE, _record_network, error, traceback, outside)
     left_from = "fit" if function in ("fit", "evaluate", "predict", "train_on_batch") else "call"
     if left_from == "call":
         _passed += 1
         if recorder.open_fits or _passed > MAX_PASSING:
             return  # inside fit it is recorded with more context later; and a loop may catch a million of them
     record(error, traceback, left_from, function=function, caught=would_be_caught(error, outside), outside=outside)
+
+
+def _record_network(error: BaseException, traceback: TracebackType | None, outside: FrameType | None) -> None:
+    """The layers around it, at the innermost of these functions: each of them removes frames from the traceback."""
+    global _networks, _last_seen
+    if state.current is None or _networks >= MAX_NETWORKS or _last_seen == id(error):
+        return
+    _last_seen = id(error)
+    callers = list(_callers(outside))[::-1]
+    described = describe_network(str(error)[:MAX_MESSAGE_CHARS], [*callers, *_frames(traceback, None)])
+    if described is not None:
+        _networks += 1
+        state.current.event("network", error=type(error).__name__, **described)
+
+
+def _callers(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
 
 
 def record(

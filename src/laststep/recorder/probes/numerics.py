@@ -15,6 +15,7 @@ from typing import Any
 from laststep.recorder import state
 from laststep.recorder.guard import attempt
 from laststep.recorder.imports import when_imported
+from laststep.recorder.network import remember_call
 from laststep.recorder.numbers.broadcast import find_in_frame, find_in_graph
 from laststep.recorder.numbers.cross_entropy import find_cross_entropy
 from laststep.recorder.numbers.device_sentinel import insert_sentinel
@@ -100,7 +101,13 @@ def _on_apply(result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def _watch_layers(module: ModuleType) -> None:
-    after_new(PROBE, module.Layer, lambda layer: remember_place(layer, sys._getframe(3)))
+    after_new(PROBE, module.Layer, _on_new_layer)
+
+
+def _on_new_layer(layer: Any) -> None:
+    frame = sys._getframe(3)  # the caller: our hook · the guard · the wrapper
+    remember_place(layer, frame)
+    remember_call(layer, frame)
 
 
 def _on_loss_call(result: Any, loss: Any, y_true: Any, y_pred: Any, *args: Any, **kwargs: Any) -> None:

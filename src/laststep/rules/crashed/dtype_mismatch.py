@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Evidence, Remedy
+from laststep.analysis.argument_causes import ragged_error
+from laststep.analysis.finding import Evidence, Remedy, no
 from laststep.analysis.messages import Message, answer, compiled, find_message
+from laststep.analysis.passed_layers import network_of
 from laststep.analysis.shapes import fit_arguments
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -63,6 +65,8 @@ def dtype_mismatch(run: Run) -> Answer:
     message = find_message(run, *MESSAGES)
     if message is None:
         return answer(run, None, "no operation reported a wrong dtype")
+    if ragged_error(network_of(run)) is not None:
+        return no("the array holds objects of different lengths")
     got, wanted = message.get("got"), message.get("wanted") or message.get("wanted2")
     op = f"{message['op']}: " if message.get("op") else ""
     dtypes = f" ({op}got {got}{f', accepts {wanted[:80]}' if wanted else ''})" if got else ""

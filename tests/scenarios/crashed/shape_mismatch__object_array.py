@@ -1,0 +1,17 @@
+"""Sentences of different lengths in an object array.
+
+expect: shape-mismatch
+exit: 1
+outcome: crashed
+"""
+
+import numpy as np
+import keras
+from keras import layers
+
+rng = np.random.default_rng(0)
+sentences = np.array([list(rng.integers(1, 99, rng.integers(4, 12))) for _ in range(64)], dtype=object)
+labels = rng.integers(0, 2, 64)
+model = keras.Sequential([layers.Embedding(100, 8), layers.LSTM(8), layers.Dense(1, activation="sigmoid")])
+model.compile("adam", "binary_crossentropy")
+model.fit(sentences, labels, epochs=1)  # <- here
