@@ -13,6 +13,7 @@ from laststep.analysis.learning.frozen import (
     untracked_weights,
 )
 from laststep.analysis.learning.learning import LEARNS, Learning, learning_of
+from laststep.analysis.learning.seen import MIN_STEPS_OPEN
 from laststep.analysis.learning.site import Site, gradient_norms, last_site, latest_sites, or_nan, sites
 from laststep.analysis.learning.weights import shapes
 from laststep.record.events.numbers import Applied, Numbers
@@ -112,7 +113,8 @@ def _never_applied(run: Run, learning: Learning) -> Finding | None:
         return None
     compared = [reading for reading in site.readings if reading.moved]
     steps = sum(reading.step - reading.since for reading in compared)
-    if steps < MIN_STEPS or not all(map(_would_change, compared)) or _change_somewhere(run, site):
+    enough = MIN_STEPS if learning.losses.is_over or any(map(_knows_rate, compared)) else MIN_STEPS_OPEN
+    if steps < enough or not all(map(_would_change, compared)) or _change_somewhere(run, site):
         return None
     says = f"after {steps:,} steps all weights are bit-identical, although their gradients are not 0"
     applied = run.last(Applied)
@@ -136,6 +138,11 @@ def _change_somewhere(run: Run, site: Site) -> bool:
     """At this site, or at another that trains the same weights."""
     same = [each for each in sites(run) if set(each.variables) & set(site.variables)]
     return any(any(reading.moved.values()) for each in same for reading in each.readings)
+
+
+def _knows_rate(reading: Numbers) -> bool:
+    """Otherwise it may be 0 at first, as in a warm-up of the program's own."""
+    return reading.rate is not None
 
 
 def _would_change(reading: Numbers) -> bool:
