@@ -6,7 +6,7 @@ import functools
 import math
 from dataclasses import dataclass
 
-from laststep.analysis.finding import Confidence, Evidence
+from laststep.analysis.finding import TOO_SHORT, Confidence, Evidence
 from laststep.analysis.learning.bad_step import bad_site
 from laststep.analysis.learning.baseline import Baseline, baseline_of
 from laststep.analysis.learning.curve import MAX_FLAT_CHANGE, MIN_POINTS, Curve, curve_of
@@ -81,9 +81,14 @@ class Learning:
         if self.in_turns:
             return "several models are trained in turns"
         if not self._can_be_judged:
-            finite = all(map(math.isfinite, self.losses.points))
-            return f"too short to tell: {format_count(self.steps, 'step')}" if finite else "the loss is not finite"
+            return f"{TOO_SHORT}: {format_count(self.steps, 'step')}"
         return self._seen.too_short or f"inconclusive: {self.summary}"
+
+    @property
+    def improves(self) -> bool:
+        """Measured: it learned, or at least the loss fell by more than its noise."""
+        points = self.losses.points
+        return self.verdict == LEARNS or self._is_accurate or (len(points) >= MIN_POINTS and self.excess.trend.falls)
 
     @property
     def validation_fails(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from laststep.analysis.finding import Confidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.learning.learning import FAILS, LEARNS, learning_of
 from laststep.analysis.learning.site import sites, trains_in_turns
@@ -42,6 +44,8 @@ def loss_not_improving(run: Run) -> Answer:
     if trains_in_turns(run):
         return no("several models are trained in turns; their losses need not fall")
     learning = learning_of(run)
+    if not all(map(math.isfinite, learning.losses.points)):
+        return no("the loss became NaN or Inf, which has rules of its own")
     if learning.verdict == LEARNS:
         return measured(learning.summary)
     if learning.verdict != FAILS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.learning.frozen import (
     MIN_UNTRAINED_SHARE,
     mostly_frozen,
@@ -58,7 +58,17 @@ def weights_not_updating(run: Run) -> Answer:
     found = found or untracked_weights(run, learning) or mostly_frozen(run, learning) or not_optimized(run, learning)
     if found is not None:
         return found
-    return measured("the weights change") if sites(run) else no("no gradients were recorded")
+    return _they_change(run)
+
+
+def _they_change(run: Run) -> Answer:
+    site = last_site(run)
+    if site is None:
+        return no("no gradients were recorded")
+    moved = [reading for reading in site.readings if any(reading.moved.values())]
+    if not moved:
+        return cannot(f"too short to tell: the weights were not compared in {format_count(site.steps, 'step')}")
+    return measured(f"the weights changed, last in step {moved[-1].step:,}")
 
 
 def _cut_off(run: Run, learning: Learning) -> Finding | None:
