@@ -68,3 +68,35 @@ def test_bad_values_name_sample_and_feature() -> None:
     found = bad_values(values)
     assert (found["nan"], found["inf"], found["samples"], found["features"]) == (1, 1, [2, 3], [1])
     assert bad_values(np.array([1, 2])) == {}
+
+
+def entropies(*batches: object) -> dict[str, object]:
+    statistics = RunningStatistics(is_target=True)
+    for batch in batches:
+        statistics.add(np.asarray(batch))
+    return {name: value for name, value in statistics.describe().items() if "entropy" in name}
+
+
+def test_the_entropy_of_targets_that_are_probabilities() -> None:
+    rng = np.random.default_rng(3)
+    soft = rng.uniform(0.1, 0.9, (500, 1))
+    of_each = -(soft * np.log(soft) + (1 - soft) * np.log(1 - soft))
+    found = entropies(soft[:200], soft[200:])["entropy"]
+    assert found == pytest.approx([of_each.mean(), of_each.std() / np.sqrt(500)], rel=1e-4)
+    rows = rng.dirichlet(np.ones(4), 300)
+    assert entropies(rows)["row_entropy"][0] == pytest.approx(-(rows * np.log(rows)).sum(1).mean(), rel=1e-4)
+    assert "row_entropy" not in entropies(soft)
+
+
+@pytest.mark.parametrize(
+    "targets",
+    [[[0.0], [1.0]], [[0, 1], [1, 0]], [[0.5], [1.5]], [[0.5], [np.nan]], [[-0.1], [0.4]], [["a"]], 0.5, [[]]],
+    ids=str,
+)
+def test_other_targets_have_no_entropy(targets: object) -> None:
+    assert entropies(targets) == {}
+    assert entropies([[0.5], [0.4]], targets).keys() <= {"entropy"}
+
+
+def test_only_targets_are_asked_for_their_entropy() -> None:
+    assert "entropy" not in described([[0.5], [0.4]])

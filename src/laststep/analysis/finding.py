@@ -99,6 +99,9 @@ class Unchecked:
 Answer: TypeAlias = Finding | RuledOut | Unchecked
 
 
+TOO_SHORT = "too short to tell"  # so begins the answer of a rule that needs a longer record
+
+
 def no(because: str) -> RuledOut:
     return RuledOut(because)
 

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from laststep.analysis.finding import Evidence, RuledOut
+from laststep.analysis.finding import Evidence
 from laststep.analysis.forecast import (
     Headroom,
     Point,
@@ -42,7 +42,6 @@ MIN_SECONDS_OF_DICT = 120.0  # before an epoch has ended, a dict that grows may 
 MIN_USED_SHARE = 0.15  # of the headroom
 MIN_NEARLY_USED_SHARE = 0.8  # of the headroom: from here on a cache that fills is as bad as a leak
 MAX_SHARE_OF_EPOCH = 0.8  # at which memory runs out, for that to be sure
-MIN_SAMPLES = 12  # to say that memory did not rise
 MAX_SAME_DATA_RATIO = 1.02  # of the growth of two containers: up to it they hold the same data, and the first is named
 
 
@@ -296,11 +295,3 @@ def garbage_evidence(leak: Leak) -> list[Evidence]:
             freed = format_size(census.freed)
             return [Evidence(f"a garbage collection freed {freed}: the rest is still referenced", (census,))]
     return []
-
-
-def no_leak(run: Run, leak: Leak | None, because: str) -> RuledOut:
-    """With the peak of memory where there are enough samples to tell."""
-    if leak is None and len(run.samples) >= MIN_SAMPLES and run.steps:
-        peak = max(sample.rss for sample in run.samples)
-        return RuledOut(f"{because}; memory did not rise steadily, its peak was {format_size(peak)}")
-    return RuledOut(because)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 from laststep.analysis.cores import overload_of
 from laststep.analysis.finding import Evidence
@@ -12,8 +13,8 @@ from laststep.record.events.shared import users_line
 from laststep.record.events.stacks import Attached, Snapshot, Stall, Task
 from laststep.record.events.supervisor import MovingAgain
 from laststep.record.events.training import Epoch, FitEnd, FitStart, Setup
-from laststep.record.run import Run
-from laststep.text import format_duration, format_place, format_size
+from laststep.record.run import Run, view
+from laststep.text import format_duration, format_place, format_short_duration, format_size
 
 MIN_THRASHING_PERCENT = 40.0  # of the time in which tasks waited for memory
 MAX_STUCK_CHILD_CORES = 0.2
@@ -185,4 +186,16 @@ def never_stuck(run: Run) -> str:
     over = run.last(MovingAgain)
     if over is not None:
         return f"it made no progress for {format_duration(over.after)} once, then went on by itself"
-    return "it was never stuck" if run.steps else "no training was seen that could get stuck"
+    if not run.steps:
+        return "no training was seen that could get stuck"
+    longest = longest_step(run)
+    return f"it was never stuck: its longest step took {format_short_duration(longest)}" if longest else NEVER_STUCK
+
+
+NEVER_STUCK = "it was never stuck while laststep watched"
+
+
+@view
+def longest_step(run: Run) -> float:
+    """0 where no step was timed."""
+    return max((step.duration for step in run.steps if 0 < step.duration < math.inf), default=0.0)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from laststep.analysis.finding import Confidence, Diagnosis, Finding, Remedy
+from laststep.analysis.finding import TOO_SHORT, Confidence, Diagnosis, Finding, Remedy
 from laststep.analysis.progress import progress
 from laststep.analysis.signals import stopped_by_laststep
 from laststep.logs.harmless import harmless_in
@@ -286,9 +286,7 @@ def _add_ruled_out(out: Page, diagnosis: Diagnosis, verbose: bool, limit: int) -
             out.heading("Ruled out")
             for item in shown if verbose else shown[:limit]:
                 out.item(f"{item.rule}: {item.because}")
-    reasons: dict[str, list[str]] = {}
-    for unchecked in diagnosis.unchecked:
-        reasons.setdefault(unchecked.because, []).append(unchecked.rule)
+    reasons = _unchecked(diagnosis, verbose)
     disabled = [probe for probe in diagnosis.run.all(ProbeState) if probe.state in ("unsupported", "removed")]
     if (reasons and diagnosis.outcome != "running") or disabled:
         out.heading("Could not be checked")
@@ -297,6 +295,23 @@ def _add_ruled_out(out: Page, diagnosis: Diagnosis, verbose: bool, limit: int) -
         for because, rules in list(reasons.items())[: len(reasons) if verbose else MAX_UNCHECKED]:
             more = f" and {len(rules) - 3} more" if len(rules) > 3 and not verbose else ""
             out.item(f"{', '.join(rules if verbose else rules[:3])}{more}: {because}")
+
+
+def _unchecked(diagnosis: Diagnosis, verbose: bool) -> dict[str, list[str]]:
+    """Why → the rules. Where a cause was found, only what could be another cause of the same end."""
+    reasons: dict[str, list[str]] = {}
+    for unchecked in diagnosis.unchecked:
+        is_short = unchecked.because.startswith(TOO_SHORT)
+        if verbose or not diagnosis.findings or (not is_short and _could_have_ended_it(unchecked.rule, diagnosis)):
+            because = TOO_SHORT if is_short and not verbose else unchecked.because
+            reasons.setdefault(because, []).append(unchecked.rule)
+    return reasons
+
+
+def _could_have_ended_it(rule: str, diagnosis: Diagnosis) -> bool:
+    known = all_rules()
+    first = known.get(diagnosis.findings[0].rule)
+    return first is None or rule not in known or known[rule].ends or not first.ends
 
 
 def _add_remedies(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:

@@ -72,8 +72,11 @@ def test_a_run_that_goes_on_again_is_not_stuck(cause: str) -> None:
     assert [finding for finding in diagnosis.findings if finding.symptom == "stalled"] == []
     assert diagnosis.outcome == "running"
     ruled_out = {item.rule: item.because for item in diagnosis.ruled_out}
-    assert cause in ruled_out
-    if cause != "memory-thrashing":
+    if cause == "memory-thrashing":  # no sample says how full memory was
+        assert [item.because for item in diagnosis.unchecked if item.rule == cause] == [
+            "too short to tell whether memory is full: 0 samples"
+        ]
+    else:
         assert ruled_out[cause] == "one process trains alone" or "42 s once, then went on by itself" in ruled_out[cause]
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable
 from dataclasses import dataclass
 
+from laststep.analysis.learning.cross_entropy import CrossEntropy, are_probabilities, cross_entropy_of
 from laststep.analysis.learning.outputs import SQUARED, Output, outputs_of, plain_name
 from laststep.analysis.learning.site import UNSEEN, Site, or_nan
-from laststep.record.events.numbers import TensorStatistics
 
 ABSOLUTE = {"meanabsoluteerror", "mae"}
 NORMAL_DEVIATION = 0.8  # mean absolute deviation of a normal distribution, in standard deviations
@@ -25,6 +24,7 @@ class Baseline:
     accuracy: float = math.nan  # the share of the most frequent class
     slack: float = 0.0  # how far the true value may lie above `loss`, as a share of it: the distribution is not known
     error: float = 0.0  # how far off `loss` may be in either direction, as a share of it
+    floor: float = 0.0  # the lowest loss that these targets allow: their entropy
     squared_error: float = math.nan  # only for a custom loss, which may be a squared error
 
 
@@ -38,21 +38,21 @@ def baseline_of(site: Site) -> Baseline:
     if len(found) > 1 or found[0].y == UNSEEN:
         return Baseline()
     weighted = any(name.startswith("sample_weight") for name in site.tensors)  # then the loss has another scale
-    slack = MAE_SLACK if plain_name(found[0].loss) in ABSOLUTE else 0.0
-    loss = math.nan if weighted else _loss(found[0])
-    return Baseline(loss, _accuracy(found[0]), slack, slack + _relative_error(found[0]))
+    if weighted:
+        return Baseline(accuracy=_accuracy(found[0]))
+    soft = cross_entropy_of(found[0])
+    slack = MAE_SLACK if plain_name(found[0].loss) in ABSOLUTE else soft.error
+    loss, error = _loss(found[0], soft), slack + _relative_error(found[0])
+    return Baseline(loss, _accuracy(found[0]), slack, error, soft.floor)
 
 
-def _loss(output: Output) -> float:
+def _loss(output: Output, soft: CrossEntropy) -> float:
     y, name = output.y, plain_name(output.loss)
-    means = y.column_means or (or_nan(y.mean),)
     spreads = y.column_stds or (or_nan(y.std),)
     if "focal" in name:
         return math.nan
-    if output.kind == "binary" and _are_probabilities(y):
-        return statistics.fmean(_entropy((mean, 1 - mean)) for mean in means)
-    if output.kind == "categorical" and _are_probabilities(y) and sum(means) > 0:  # multi-hot rows sum to more than 1
-        return sum(means) * _entropy(mean / sum(means) for mean in means)
+    if soft.constant > 0:
+        return soft.constant
     if output.kind == "sparse" and _classes(output) > 1:
         return math.log(_classes(output))
     if name in SQUARED:
@@ -72,7 +72,7 @@ def _accuracy(output: Output) -> float:
     y, mean = output.y, or_nan(output.y.mean)
     if output.kind == "categorical" and y.column_means:
         return max(y.column_means)
-    if _are_probabilities(y) and (output.kind == "binary" or y.distinct == (0.0, 1.0)):
+    if are_probabilities(y) and (output.kind == "binary" or y.distinct == (0.0, 1.0)):
         return max(mean, 1 - mean)
     return 1 / _classes(output) if output.kind == "sparse" and _classes(output) > 1 else math.nan
 
@@ -83,11 +83,3 @@ def _relative_error(output: Output) -> float:
         return 0.0
     columns = max(1, len(output.y.column_stds))
     return 2 * math.sqrt(2 * columns / max(output.y.values, 32))
-
-
-def _are_probabilities(y: TensorStatistics) -> bool:
-    return or_nan(y.low) >= 0 and or_nan(y.high) <= 1
-
-
-def _entropy(shares: Iterable[float]) -> float:
-    return -sum(share * math.log(share) for share in shares if 0 < share < 1)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
-from laststep.analysis.finding import Confidence, Evidence
+from laststep.analysis.finding import TOO_SHORT, Confidence, Evidence
 from laststep.analysis.learning.bad_step import bad_site
 from laststep.analysis.learning.baseline import Baseline, baseline_of
 from laststep.analysis.learning.curve import MAX_FLAT_CHANGE, MIN_POINTS, Curve, curve_of
+from laststep.analysis.learning.seen import Seen
 from laststep.analysis.learning.site import Site, compact, last_site, or_nan, trains_in_turns
 from laststep.record.events.numbers import Dependence
 from laststep.record.run import Run, view
@@ -41,6 +43,11 @@ class Learning:
     def steps(self) -> int:
         return self.losses.steps
 
+    @functools.cached_property
+    def excess(self) -> Curve:
+        """The losses above the lowest that the targets allow: what there is to learn."""
+        return self.losses.above(self.baseline.floor)
+
     @property
     def fails(self) -> bool:
         return self.verdict == FAILS
@@ -51,28 +58,45 @@ class Learning:
             return UNKNOWN
         if self._is_accurate:
             return LEARNS
-        return self._against_baseline() if self.baseline.loss > 0 else self._by_decrease()
+        found = self._against_baseline() if self._scale > 0 else self._by_decrease()
+        return UNKNOWN if found == FAILS and self._seen.too_short else found
 
     @property
     def at_baseline(self) -> bool:
         """It is no better than the baseline, and is not getting better."""
         if self._is_accurate or not self._can_be_judged or not self.share >= MIN_SHARE_FAILS + self.baseline.slack:
             return False
-        stagnates = self.losses.last > 0.9 * self.losses.start or self.losses.last <= 1.1 * self.baseline.loss
-        return stagnates and not self.losses.still_falls
+        losses = self.excess
+        stagnates = losses.last > 0.9 * losses.start or losses.last <= 1.1 * self._scale
+        return stagnates and not losses.still_falls and not self._seen.too_short
 
     @property
     def share(self) -> float:
-        """The last loss as a share of the baseline's; NaN where that is not known."""
-        return self.losses.last / self.baseline.loss if self.baseline.loss > 0 else math.nan
+        """The last loss as a share of the baseline's, both above the lowest possible; NaN where that is not known."""
+        return self.excess.last / self._scale if self._scale > 0 else math.nan
+
+    @property
+    def open_because(self) -> str:
+        """Why the verdict is UNKNOWN."""
+        if self.in_turns:
+            return "several models are trained in turns"
+        if not self._can_be_judged:
+            return f"{TOO_SHORT}: {format_count(self.steps, 'step')}"
+        return self._seen.too_short or f"inconclusive: {self.summary}"
+
+    @property
+    def improves(self) -> bool:
+        """Measured: it learned, or at least the loss fell by more than its noise."""
+        points = self.losses.points
+        return self.verdict == LEARNS or self._is_accurate or (len(points) >= MIN_POINTS and self.excess.trend.falls)
 
     @property
     def validation_fails(self) -> bool:
         """The validation loss is no better than the baseline in any epoch."""
-        losses = self.losses.validation
+        losses = self.excess.validation
         if len(losses) < 3 or not self._can_be_judged or self._is_accurate or not all(map(math.isfinite, losses)):
             return False
-        return min(losses) >= 0.98 * self.baseline.loss
+        return min(losses) >= 0.98 * self._scale
 
     @property
     def summary(self) -> str:
@@ -80,8 +104,15 @@ class Learning:
             return ""
         first, last = format_value(self.losses.points[0]), format_value(self.losses.points[-1])
         says = f"the loss went from {first} to {last} in {format_count(self.steps, 'step')}"
+        if self.baseline.floor > 0 and self._scale > 0:
+            return f"{says}; {self._range}"
         constant = f"; a constant prediction would give {format_value(self.baseline.loss)}"
         return says + (constant if self.at_baseline else "")
+
+    @property
+    def _range(self) -> str:
+        constant, floor = format_value(self.baseline.loss), format_value(self.baseline.floor)
+        return f"a constant prediction would give {constant}, and the targets' own entropy allows no less than {floor}"
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:
@@ -93,13 +124,26 @@ class Learning:
         start, last = self.losses.start, self.losses.last
         if len(self.losses.points) < MIN_POINTS or self._is_accurate:
             return None
-        if self.baseline.loss > 0:
+        if not self.losses.is_over and (self._seen.falls or self._seen.may_have_improved):
+            return None
+        if self._scale > 0:
             improved = not self.share >= MIN_SHARE_FAILS
             says = f"the loss ended at {compact(last)}; a constant prediction would give {compact(self.baseline.loss)}"
         else:
             improved = not last > (1 - MIN_DECREASE) * start or start < 0
             says = f"the loss started at {compact(start)} and ended at {compact(last)}"
         return None if improved else Evidence(says, self.losses.events, self.losses.points)
+
+    @property
+    def _scale(self) -> float:
+        """From the lowest possible loss to that of a constant prediction; NaN where it is not known."""
+        scale = self.baseline.loss - self.baseline.floor
+        return scale if scale > 0 else math.nan
+
+    @functools.cached_property
+    def _seen(self) -> Seen:
+        reference = self._scale if self._scale > 0 else self.baseline.squared_error
+        return Seen(self.losses, self.excess, MIN_SHARE_FAILS * reference)
 
     @property
     def _can_be_judged(self) -> bool:
@@ -119,6 +163,8 @@ class Learning:
             return FAILS
         if self.share < MAX_SHARE_LEARNS - self.baseline.error:
             return LEARNS
+        if self.baseline.floor > 0:
+            return UNKNOWN  # the range is narrow, and known from a sample of the rows
         stagnates = abs(self.losses.start - self.losses.last) < 2 * MAX_FLAT_CHANGE * self.losses.points[0]
         # Each epoch loses again what the first one gained, as where the weights are reset.
         falls_back = self.losses.is_flat and self.share > MIN_SHARE_FALLS_BACK
@@ -134,6 +180,8 @@ class Learning:
         decrease = (start - last) / start
         if decrease > MIN_DECREASE_LEARNS:
             return LEARNS
+        if self.losses.is_resumed or self.baseline.floor > 0:
+            return UNKNOWN  # it may have been as low as it gets before
         is_flat = abs(decrease) < MAX_FLAT_CHANGE and max(points) - min(points) < 0.2 * points[0]
         return FAILS if is_flat and settled else UNKNOWN
 

@@ -33,6 +33,7 @@ class Output:
     site: Site
     loss: str
     from_logits: bool
+    label_smoothing: float
     activation: str  # softmax, sigmoid, relu, tanh, linear; "" where that is not known
     units: int | None
     layer: Layer  # without a name where it is not known
@@ -83,6 +84,7 @@ def _output(site: Site, at: int, call: LossCall, y: TensorStatistics, y_pred: Te
         site=site,
         loss=call.name,
         from_logits=bool(call.from_logits),
+        label_smoothing=call.label_smoothing if 0 < call.label_smoothing < 1 else 0.0,
         activation=_activation(call.made_by, layer),
         units=units,
         layer=layer,

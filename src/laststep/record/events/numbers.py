@@ -28,6 +28,7 @@ class LossCall:
 
     name: str = ""  # of its function
     from_logits: bool | None = None  # None where the loss has no such setting
+    label_smoothing: float = 0.0
     y_shape: Shape = ()
     y_dtype: str = ""
     y_pred_shape: Shape = ()
@@ -146,6 +147,9 @@ class TensorStatistics:
     one_hot: bool = False  # each row of such a table is
     column_means: tuple[float, ...] = ()  # of a table
     column_stds: tuple[float, ...] = ()
+    # Of targets that are probabilities, not all 0 or 1: the mean over the rows, and its standard error.
+    entropy: tuple[float, float] | None = None  # of each value, as the probability of a yes
+    row_entropy: tuple[float, float] | None = None  # of each row, as a distribution over classes
     bad_columns: Mapping[str, int] = field(default_factory=dict)  # column → values that are not finite
 
 

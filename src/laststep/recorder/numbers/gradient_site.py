@@ -92,7 +92,7 @@ class GradientSite:
             known = self.max_by_unit.get(at)
             self.max_by_unit[at] = values if known is None else _maximum(known, values)
         for name, values in batch.items():
-            self.statistics.setdefault(name, RunningStatistics()).add(values)
+            self._statistics_of(name).add(values)
         self.dependence.add(batch)
         bad = not math.isfinite(loss + sum(norms.values()))
         if bad and self._scales_loss and not math.isnan(loss) and not any(map(bad_values, batch.values())):
@@ -105,6 +105,11 @@ class GradientSite:
             self.bad = True
             self._record_bad_step(measurement)
         self._record_statistics(bad)
+
+    def _statistics_of(self, name: str) -> RunningStatistics:
+        if name not in self.statistics:
+            self.statistics[name] = RunningStatistics(is_target=name == "y" or name.startswith("y/"))
+        return self.statistics[name]
 
     @silent
     def test_dependence(self, at_end: bool) -> bool:

@@ -134,8 +134,9 @@ def is_target(name: str, tensor: Any, target: Any) -> bool:
     return has_target_name and tensor.shape.num_elements() == target.shape.num_elements()
 
 
-def describe_loss(name: str, from_logits: Any, y_true: Any, y_pred: Any) -> dict[str, Any]:
-    return {
+def describe_loss(name: str, from_logits: Any, y_true: Any, y_pred: Any, label_smoothing: Any = None) -> dict[str, Any]:
+    smoothing = {"label_smoothing": label_smoothing} if type(label_smoothing) is float and label_smoothing else {}
+    return smoothing | {
         "name": name,
         "from_logits": from_logits,
         "y_shape": _shape(y_true),

@@ -6,6 +6,8 @@ import math
 import sys
 from typing import Any
 
+from laststep.recorder.numbers.target_entropy import RunningEntropy
+
 MAX_VALUES = 65536  # of one batch
 MAX_DISTINCT = 64
 MAX_COLUMNS = 256
@@ -14,8 +16,9 @@ MAX_COLUMNS = 256
 class RunningStatistics:
     """Range, mean, standard deviation, non-finite and distinct values, row sums, the scale of each column."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_target: bool = False) -> None:
         self.batches = 0
+        self._entropy = RunningEntropy() if is_target else None
         self._shape: list[int] = []
         self._dtype = ""
         self._count = self._nan = self._inf = self._zeros = 0
@@ -35,6 +38,8 @@ class RunningStatistics:
         if values.dtype.kind not in "fiub" or not values.size:
             return
         self._add_rows(numpy, values)
+        if self._entropy is not None and values.ndim:
+            self._entropy.add(values)
         flat = values.reshape(-1)
         if flat.size > MAX_VALUES:
             flat = flat[:: -(-flat.size // MAX_VALUES)]
@@ -97,7 +102,8 @@ class RunningStatistics:
             described["distinct"] = sorted(self._distinct)
         if self._row_sums is not None:
             described |= {"row_sums": [rounded(value) for value in self._row_sums], "one_hot": self._is_one_hot}
-        return described | self._describe_columns()
+        entropy = self._entropy.describe() if self._entropy is not None else {}
+        return described | self._describe_columns() | entropy
 
     def _describe_columns(self) -> dict[str, Any]:
         if self._columns is None:

@@ -116,7 +116,8 @@ def _on_loss_call(result: Any, loss: Any, y_true: Any, y_pred: Any, *args: Any, 
         return
     if len(_pending_losses) < 8 and hasattr(y_pred, "shape") and hasattr(y_true, "shape"):
         settings = getattr(loss, "_fn_kwargs", None) or {}
-        described = describe_loss(_name(loss), settings.get("from_logits"), y_true, y_pred)
+        smoothing = settings.get("label_smoothing")
+        described = describe_loss(_name(loss), settings.get("from_logits"), y_true, y_pred, smoothing)
         # Weak references: no tensor is kept.
         _pending_losses.append({"described": described, "y": weakref.ref(y_true), "y_pred": weakref.ref(y_pred)})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.learning.answers import although, no_finite_site
 from laststep.analysis.learning.dead_units import describe_dead_layers, describe_death, died_at
 from laststep.analysis.learning.learning import finite_site, learning_of
 from laststep.analysis.learning.scale import large_inputs, large_targets
@@ -19,6 +20,7 @@ from laststep.analysis.progress import progress
 from laststep.record.events.numbers import Numbers
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, Tier, rule
+from laststep.text import format_count
 
 MIN_DEAD_SHARE = 0.9  # of a layer's units
 MIN_DEAD_SHARE_IF_LEARNING = 0.95  # the same, where the model learns in spite of it
@@ -53,17 +55,17 @@ def dead_activations(run: Run) -> Answer:
     """
     site = finite_site(run)
     if site is None or len(site.good) < MIN_READINGS:
-        return no("too few sampled gradients")
+        return no_finite_site(run)
     dead = _dead_shares(site)
     died = died_at(site) if not dead else None
     if died is not None:
         return _all_died(run, site, died)
     if not dead:
-        return measured("units in all layers have gradients")
+        return measured(f"units in all layers had gradients in {format_count(len(site.good), 'sampled step')}")
     no_progress = learning_of(run).no_progress
     layer = _culprit(site, dead)
     if no_progress is None and not _has_no_gradient(site, layer) and dead[layer] < MIN_DEAD_SHARE_IF_LEARNING:
-        return measured("some units are dead, but the model learns")
+        return although(learning_of(run), f"{dead[layer]:.0%} of the units in {layer} never activate")
     return Finding(
         cause=f"{dead[layer]:.0%} of the units in {layer} never activate.",
         confidence=Confidence.LIKELY if no_progress else Confidence.POSSIBLE,

@@ -13,6 +13,7 @@ from laststep.analysis.progress import progress
 from laststep.record.events.numbers import Numbers
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_count
 
 CLIP = Remedy("Clip the gradients", "clipnorm=1.0 in the optimizer, or tf.clip_by_global_norm in a custom loop",
               trial={"clipnorm": 1.0})  # fmt: skip
@@ -44,8 +45,10 @@ def exploding_gradients(run: Run) -> Answer:
     """
     found = blow_up(run, "exploding-gradients")
     if found is None:
-        finite = bad_site(run) is None and run.has(Numbers)
-        return measured("all gradients were finite") if finite else no("nothing grew before the first NaN or Inf")
+        finite, last = bad_site(run) is None, run.last(Numbers)
+        if finite and last is not None:
+            return measured(f"loss and gradients were finite in {format_count(last.step, 'step')}")
+        return no("nothing grew before the first NaN or Inf") if run.has(Numbers) else no("no gradients were recorded")
     site, grew = found
     scales = starting_scales(site)
     layer = max(scales, key=lambda layer: scales[layer], default="")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import statistics
 
-from laststep.analysis.finding import Evidence, Finding, Remedy, measured, no
+from laststep.analysis.finding import Evidence, Finding, Remedy, cannot, measured, no
+from laststep.analysis.learning.answers import although, no_finite_site
 from laststep.analysis.learning.bad_step import bad_step_evidence
 from laststep.analysis.learning.dead_units import describe_dead_layers, describe_death, died_at
 from laststep.analysis.learning.growth import blow_up
@@ -52,14 +53,12 @@ def learning_rate_too_high(run: Run) -> Answer:
         return _finding(run, site, grew, bad_step_evidence(site))
     finite = finite_site(run)
     if finite is None:
-        return no("no training ran long enough to judge its updates")
+        return no_finite_site(run)
     rate, update = finite.rate(_highest(finite)), _typical_update(finite)
     if not is_high_rate(finite, rate) or not update > MIN_LARGE_UPDATE:
-        return (
-            measured(f"one update changed the weights by {update:.2%}")
-            if update == update
-            else no("the size of the updates is not known")
-        )
+        if not math.isfinite(update):
+            return cannot("its updates were not measured")
+        return measured(f"one update changed the weights by {update:.2%}")
     if vanishes_from_start(finite):
         return no("almost no gradient reaches the first layer from the start: no learning rate would help")
     no_progress, died = learning_of(run).no_progress, died_at(finite)
@@ -68,7 +67,7 @@ def learning_rate_too_high(run: Run) -> Answer:
     if died is not None:
         death = describe_death(died)
         return _finding(run, finite, death[0].lower() + death[1:], Evidence(describe_dead_layers(died), (died,)))
-    return measured(f"the model learns at a learning rate of {compact(rate)}")
+    return although(learning_of(run), f"the learning rate of {compact(rate)} is high")
 
 
 def _highest(site: Site) -> Numbers:

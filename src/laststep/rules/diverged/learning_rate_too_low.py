@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from laststep.analysis.finding import Evidence, Finding, Remedy, measured, no
+from laststep.analysis.finding import Evidence, Finding, Remedy, cannot, measured
+from laststep.analysis.learning.answers import although, no_finite_site
 from laststep.analysis.learning.learning import Learning, confidence_of, finite_site, learning_of
 from laststep.analysis.learning.rates import dropped_early, plateau_settings, rates_of
 from laststep.analysis.learning.site import Site, compact, gradient_norms
@@ -43,19 +44,17 @@ def learning_rate_too_low(run: Run) -> Answer:
     """
     site = finite_site(run)
     if site is None:
-        return no("no training ran long enough to judge its updates")
+        return no_finite_site(run)
     total, dropped = _total_update(site), dropped_early(site)
     too_slow = 0 < total < MAX_TOTAL_UPDATE and _all_have_gradients(site)
     if not too_slow and not dropped:
-        return (
-            measured(f"all updates add up to {total:.0%} of the weights")
-            if total == total
-            else no("the size of the updates is not known")
-        )
+        if not math.isfinite(total):
+            return cannot("its updates were not measured")
+        return measured(f"all updates add up to {total:.0%} of the weights")
     learning = learning_of(run)
     no_progress = learning.no_progress or (_unfinished(learning) if dropped else None)
     if no_progress is None or (not dropped and _may_be_fine_tuning(site, learning)):
-        return measured("the model learns at this learning rate, or is being fine-tuned")
+        return although(learning, f"all updates add up to {total:.1%} of the weights")
     return _dropped(run, site, no_progress) if dropped else _too_slow(run, site, no_progress, total)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 from laststep.analysis.finding import Confidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.learning.learning import FAILS, LEARNS, learning_of
 from laststep.analysis.learning.site import sites, trains_in_turns
 from laststep.analysis.progress import fit_place
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, Tier, rule
+from laststep.text import format_count
 
 MIN_SHARE_LIKELY = 1.0  # of the baseline's loss: a model that has learned a weak signal is a little below it
 MIN_STEPS = 150  # more than for a specific cause
@@ -23,8 +26,11 @@ def loss_not_improving(run: Run) -> Answer:
         constant prediction. All causes that laststep knows were checked and not found.
 
     How laststep knows
-        From the losses of the epochs or steps, compared with the loss of the best constant prediction where targets and
-        loss give one. Models that are trained against each other (GANs) are left out: their losses need not fall.
+        From the losses of the last fit, by epoch or by step, compared with the loss of the best constant prediction
+        where targets and loss give one. Targets that are probabilities have an entropy, and no cross-entropy gets below
+        it: what counts is the part above. While training goes on, the rule waits for three epochs or 1,000 steps, and
+        for a loss that does not fall by more than its noise. Models that are trained against each other (GANs) are left
+        out: their losses need not fall.
 
     What to do
         Check whether the model can overfit ten samples. If not, the fault is in the model or the loop (weights reset or
@@ -38,14 +44,18 @@ def loss_not_improving(run: Run) -> Answer:
     if trains_in_turns(run):
         return no("several models are trained in turns; their losses need not fall")
     learning = learning_of(run)
+    if not all(map(math.isfinite, learning.losses.points)):
+        return no("the loss became NaN or Inf, which has rules of its own")
     if learning.verdict == LEARNS:
         return measured(learning.summary)
-    if learning.verdict != FAILS or learning.steps < MIN_STEPS:
-        return cannot("its losses do not show whether it learns")
+    if learning.verdict != FAILS:
+        return cannot(learning.open_because)
+    if learning.steps < MIN_STEPS:
+        return cannot(f"too short to tell: {format_count(learning.steps, 'step')}")
     nothing_learned = learning.at_baseline and learning.share - learning.baseline.error >= MIN_SHARE_LIKELY
     return Finding(
         cause="The loss does not improve, and the record does not explain why.",
-        confidence=Confidence.LIKELY if nothing_learned else Confidence.POSSIBLE,
+        confidence=Confidence.LIKELY if nothing_learned and learning.losses.is_over else Confidence.POSSIBLE,
         evidence=learning.evidence,
         remedies=(OVERFIT,),
         where=fit_place(run),

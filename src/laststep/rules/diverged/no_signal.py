@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
+from laststep.analysis.learning.answers import although
 from laststep.analysis.learning.learning import (
     LEARNS,
     MAX_P_DEPENDENT,
@@ -55,11 +56,11 @@ def no_signal(run: Run) -> Answer:
         return _finding(run, cause, Evidence(same, site.batches[-1:]), learning, Confidence.CERTAIN)
     test = dependence_of(run)
     if test is None:
-        return no("whether targets depend on inputs was not tested")
+        return cannot("too short to tell whether targets depend on inputs: they were not tested")
     if is_dependent(test):
         return measured(f"the targets depend on the inputs (p = {test.p:.2g} in {test.rows:,} rows)")
     if not (learning.fails or learning.validation_fails):
-        return no("the model learns")
+        return although(learning, "a test found no dependence of the targets on the inputs")
     if any(is_high_rate(site, site.rate(reading)) for reading in site.readings):
         return no("a learning rate far above the default explains the flat loss, too")
     return _by_test(run, test, learning)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.learning.learning import Learning, learning_of
 from laststep.analysis.learning.mismatches import Mismatch, always_wrong, suspect_when_failing, wrong_for_values
 from laststep.analysis.learning.outputs import Output, outputs
@@ -41,7 +41,10 @@ def output_loss_mismatch(run: Run) -> Answer:
         mismatch = always_wrong(output) or wrong_for_values(output) or suspect_when_failing(output, learning)
         if mismatch is not None:
             return _finding(run, output, mismatch, learning)
-    return measured("the last layer and the loss match")
+    known = [output for output in found if output.kind and output.activation]
+    if not known:
+        return cannot(f"what {found[0].loss or 'its loss'} expects of the last layer is not known")
+    return measured(f"{known[0].activation} at the end and {known[0].loss} match")
 
 
 def _finding(run: Run, output: Output, mismatch: Mismatch, learning: Learning) -> Finding:

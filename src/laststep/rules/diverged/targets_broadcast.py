@@ -43,7 +43,7 @@ def targets_broadcast(run: Run) -> Answer:
     for output in outputs(run):
         if _is_broadcast(output):
             return _in_loss(run, output)
-    return measured("targets and predictions have the same shape")
+    return measured("no operation on the way to the loss broadcasts the targets")
 
 
 def _is_broadcast(output: Output) -> bool:

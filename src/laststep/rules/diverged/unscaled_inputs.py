@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
+from laststep.analysis.learning.answers import although, no_finite_site
 from laststep.analysis.learning.bad_step import bad_step_evidence
 from laststep.analysis.learning.growth import blow_up
 from laststep.analysis.learning.learning import confidence_of, finite_site, learning_of
@@ -49,17 +50,17 @@ def unscaled_inputs(run: Run) -> Answer:
     diverged = blow_up(run, "unscaled-inputs")
     site = diverged[0] if diverged else finite_site(run)
     if site is None:
-        return no("no training ran long enough to judge")
+        return no_finite_site(run)
     inputs = large_inputs(site)
     if inputs is None and diverged:
         return _implied(run, site, diverged[1])
     if inputs is None:
-        return measured("the inputs are of ordinary scale") if site.inputs else no("the inputs were not recorded")
+        return measured("the inputs are of ordinary scale") if site.inputs else cannot("the inputs were not recorded")
     if diverged:
         return _finding(run, site, inputs, diverged[1], bad_step_evidence(site))
     no_progress = learning_of(run).no_progress
     if no_progress is None:
-        return measured("the inputs are large, but the model learns")
+        return although(learning_of(run), f"{inputs.name} is large")
     if large_targets(site):
         return no("the targets are large, too")
     return _finding(run, site, inputs, no_progress.says, no_progress)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from laststep.analysis.finding import Evidence, Finding, Remedy, measured, no
+from laststep.analysis.finding import Evidence, Finding, Remedy, cannot, measured
+from laststep.analysis.learning.answers import although, no_finite_site
 from laststep.analysis.learning.bad_step import bad_step_evidence
 from laststep.analysis.learning.growth import blow_up
 from laststep.analysis.learning.learning import confidence_of, finite_site, learning_of
@@ -44,19 +45,21 @@ def unscaled_targets(run: Run) -> Answer:
     diverged = blow_up(run, "unscaled-targets")
     site = diverged[0] if diverged else finite_site(run)
     if site is None:
-        return no("no training ran long enough to judge")
+        return no_finite_site(run)
     targets = large_targets(site)
     name = targets.name if targets else "y"
     y = site.tensors.get(name)
     if y is None:
-        return no("the targets were not recorded")
+        return cannot("the targets were not recorded")
     if diverged:
         return _finding(run, site, y, diverged[1], bad_step_evidence(site))
     if targets is None and not _are_small(site, y):
         return measured("the targets are of ordinary scale")
     no_progress = learning_of(run).no_progress
-    if no_progress is None or not (_are_far(site, name) or _are_small(site, y)):
-        return measured("the targets are not of ordinary scale, but the model learns")
+    if no_progress is None:
+        return although(learning_of(run), "the targets are not of ordinary scale")
+    if not (_are_far(site, name) or _are_small(site, y)):
+        return measured("the predictions reach the scale of the targets")
     return _finding(run, site, y, no_progress.says, no_progress)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Evidence, Finding, Remedy, measured, no
+from laststep.analysis.learning.answers import although, no_finite_site
 from laststep.analysis.learning.learning import confidence_of, finite_site, learning_of
 from laststep.analysis.learning.scale import max_abs
 from laststep.analysis.learning.site import UNSEEN, Site, compact, gradient_norms
@@ -17,6 +18,7 @@ from laststep.analysis.progress import progress
 from laststep.record.events.numbers import TensorStatistics
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
+from laststep.text import format_count
 
 SATURATING = ("sigmoid", "tanh", "softsign", "hard_sigmoid", "hard_tanh")
 MIN_LAYERS = 3
@@ -58,13 +60,13 @@ def vanishing_gradients(run: Run) -> Answer:
     """
     site = finite_site(run)
     if site is None:
-        return no("no training ran long enough to judge its gradients")
+        return no_finite_site(run)
     forgetful = _forgetful_layer(site)
     if forgetful:
         return _through_time(run, site, forgetful)
     gradients = relative_gradients(site, site.good)
     if len(gradients) < MIN_LAYERS:
-        return no("too few layers")
+        return no(f"only {format_count(len(gradients), 'layer')} with gradients")
     largest, first = max(gradients.values()), next(iter(gradients))
     vanishing = vanishing_layers(gradients)
     if first not in vanishing or not largest:
@@ -74,7 +76,7 @@ def vanishing_gradients(run: Run) -> Answer:
         return no("the gradients are exactly 0")
     no_progress = learning_of(run).no_progress
     if no_progress is None:
-        return measured("the first layers' gradients are small, but the model learns")
+        return although(learning_of(run), "the first layers' gradients are small")
     return _finding(run, site, gradients, vanishing, no_progress)
 
 
@@ -98,7 +100,7 @@ def _first_predictions(site: Site) -> TensorStatistics:
 def _through_time(run: Run, site: Site, layer: str) -> Answer:
     no_progress = learning_of(run).no_progress
     if no_progress is None:
-        return measured("the model learns")
+        return although(learning_of(run), f"{layer} starts with the same prediction for every sample")
     says = "in the first batch every sample got the same prediction: the start of the sequence has no effect"
     return Finding(
         cause=f"The gradients vanish through time in {layer}: only the end of the sequence affects the output.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.learning.frozen import (
     MIN_UNTRAINED_SHARE,
     mostly_frozen,
@@ -13,6 +13,7 @@ from laststep.analysis.learning.frozen import (
     untracked_weights,
 )
 from laststep.analysis.learning.learning import LEARNS, Learning, learning_of
+from laststep.analysis.learning.seen import MIN_STEPS_OPEN
 from laststep.analysis.learning.site import Site, gradient_norms, last_site, latest_sites, or_nan, sites
 from laststep.analysis.learning.weights import shapes
 from laststep.record.events.numbers import Applied, Numbers
@@ -57,7 +58,17 @@ def weights_not_updating(run: Run) -> Answer:
     found = found or untracked_weights(run, learning) or mostly_frozen(run, learning) or not_optimized(run, learning)
     if found is not None:
         return found
-    return measured("the weights change") if sites(run) else no("no gradients were recorded")
+    return _they_change(run)
+
+
+def _they_change(run: Run) -> Answer:
+    site = last_site(run)
+    if site is None:
+        return no("no gradients were recorded")
+    moved = [reading for reading in site.readings if any(reading.moved.values())]
+    if not moved:
+        return cannot(f"too short to tell: the weights were not compared in {format_count(site.steps, 'step')}")
+    return measured(f"the weights changed, last in step {moved[-1].step:,}")
 
 
 def _cut_off(run: Run, learning: Learning) -> Finding | None:
@@ -112,7 +123,8 @@ def _never_applied(run: Run, learning: Learning) -> Finding | None:
         return None
     compared = [reading for reading in site.readings if reading.moved]
     steps = sum(reading.step - reading.since for reading in compared)
-    if steps < MIN_STEPS or not all(map(_would_change, compared)) or _change_somewhere(run, site):
+    enough = MIN_STEPS if learning.losses.is_over or any(map(_knows_rate, compared)) else MIN_STEPS_OPEN
+    if steps < enough or not all(map(_would_change, compared)) or _change_somewhere(run, site):
         return None
     says = f"after {steps:,} steps all weights are bit-identical, although their gradients are not 0"
     applied = run.last(Applied)
@@ -136,6 +148,11 @@ def _change_somewhere(run: Run, site: Site) -> bool:
     """At this site, or at another that trains the same weights."""
     same = [each for each in sites(run) if set(each.variables) & set(site.variables)]
     return any(any(reading.moved.values()) for each in same for reading in each.readings)
+
+
+def _knows_rate(reading: Numbers) -> bool:
+    """Otherwise it may be 0 at first, as in a warm-up of the program's own."""
+    return reading.rate is not None
 
 
 def _would_change(reading: Numbers) -> bool:

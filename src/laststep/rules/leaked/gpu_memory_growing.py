@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.device_memory import shortage
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.forecast import Point, fit_trend, project
 from laststep.analysis.gpu_leak import (
     MAX_GPUS,
@@ -18,7 +18,7 @@ from laststep.analysis.progress import fit_place, saved
 from laststep.record.events.training import Epoch
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
-from laststep.text import format_duration
+from laststep.text import format_count, format_duration, format_size
 
 MIN_EPOCHS = 2  # that ended while it grew
 MIN_SECONDS = 60.0  # where there are no epochs
@@ -46,17 +46,25 @@ def gpu_memory_growing(run: Run) -> Answer:
     """
     epoch_ends = [event.time for event in run.all(Epoch)]
     since = epoch_ends[0] if epoch_ends else (run.steps[0].time if run.steps else 0.0)
+    seen: list[str] = []
     for gpu in range(MAX_GPUS):
         points, total = _points(run, gpu, since)
         if not points:
             break
+        if not _is_long_enough(run, points, epoch_ends) and shortage(run) is None:
+            return cannot(f"too short to tell whether a GPU's memory grows: {_span(points)}")
+        seen.append(f"GPU {gpu} {format_size(points[0].value)} → {format_size(points[-1].value)}, {_span(points)}")
         trend = fit_trend(points, epoch_ends)
         if trend is None or not trend.is_steady or trend.rise <= max(MIN_RISE_BYTES, MIN_RISE_SHARE * points[0].value):
             continue
         if _is_long_enough(run, points, epoch_ends):
             end = project(trend, points[-1], total - points[-1].value) if total else None
             return _finding(run, gpu, points, trend.per_step, end.seconds if end and run.alive else None)
-    return no("no GPU's memory grew steadily")
+    return measured("; ".join(seen[:2])) if seen else no("no GPU's memory was in use")
+
+
+def _span(points: list[Point]) -> str:
+    return f"{format_count(len(points), 'sample')} in {format_duration(points[-1].time - points[0].time)}"
 
 
 def _points(run: Run, number: int, since: float) -> tuple[list[Point], float]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
-from laststep.analysis.leaks import Leak, exhaustion_evidence, growth_evidence, leak_of, no_leak
+from laststep.analysis.leaks import Leak, exhaustion_evidence, growth_evidence, leak_of
+from laststep.analysis.no_leak import no_leak
 from laststep.analysis.progress import fit_place, saved
 from laststep.record.events.training import Trace
 from laststep.record.place import Place

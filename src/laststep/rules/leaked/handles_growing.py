@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.forecast import Point, fit_trend
 from laststep.analysis.progress import fit_place
 from laststep.record.events.training import Census, Container, Epoch, HandleGroup
@@ -14,8 +14,10 @@ from laststep.record.ownership import HANDLE_CLASSES
 from laststep.record.run import Run
 from laststep.record.sample import Sample
 from laststep.rules.rule import Answer, Tier, rule
+from laststep.text import format_count, format_duration
 
 MIN_COUNTS = 4  # they are not counted in each sample
+MIN_COUNTED_SECONDS = 30.0  # to say that they do not grow
 MAX_DEVIATION = 0.35  # of the growth: how far the middle may lie from a straight line, where there are few counts
 
 
@@ -83,8 +85,21 @@ def handles_growing(run: Run) -> Answer:
     growing = [(handle, points) for handle, points in counted if _grows(points, handle.min_growth)]
     if growing:
         return _finding(run, *max(growing, key=lambda each: each[1][-1].value))
-    flat, (_, files) = "files, threads and processes did not grow in number", counted[0]
-    return measured(f"{flat} ({files[-1].value:.0f} files at the end)") if len(files) >= MIN_COUNTS else no(flat)
+    return _did_not_grow(run, counted)
+
+
+def _did_not_grow(run: Run, counted: list[tuple[Handle, list[Point]]]) -> Answer:
+    """With their numbers, where they were counted for a while."""
+    files = counted[0][1]
+    seconds = files[-1].time - files[0].time if files else 0.0
+    if not run.steps:
+        return no("no training was recorded")
+    if len(files) < MIN_COUNTS or seconds < MIN_COUNTED_SECONDS:
+        says = f"{format_count(len(files), 'count')} in {format_duration(seconds)}"
+        return cannot(f"too short to tell whether handles accumulate: {says}")
+    known = [(handle.label, points) for handle, points in counted if points]
+    numbers = ", ".join(f"{label} {points[0].value:.0f} → {points[-1].value:.0f}" for label, points in known)
+    return measured(f"{numbers} in {format_duration(seconds)}")
 
 
 def _points(run: Run, handle: Handle) -> list[Point]:

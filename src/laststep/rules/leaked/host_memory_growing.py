@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, RuledOut, measured
 from laststep.analysis.leaks import (
     Leak,
     Owner,
@@ -10,8 +10,8 @@ from laststep.analysis.leaks import (
     garbage_evidence,
     growth_evidence,
     leak_of,
-    no_leak,
 )
+from laststep.analysis.no_leak import no_leak
 from laststep.analysis.progress import fit_place, saved
 from laststep.record.events.training import TracedLine
 from laststep.record.run import Run
@@ -42,7 +42,8 @@ def host_memory_growing(run: Run) -> Answer:
     """
     leak = leak_of(run)
     if leak is None or not leak.is_reportable or leak.is_of_tensors or leak.is_of_graphs:
-        return no_leak(run, leak, "no growth of memory apart from tensors and graphs")
+        answer = no_leak(run, leak, "no growth of memory apart from tensors and graphs")
+        return measured(answer.because) if leak is None and isinstance(answer, RuledOut) and run.steps else answer
     return _of_container(run, leak, leak.owner) if leak.owner else _of_unknown(run, leak)
 
 

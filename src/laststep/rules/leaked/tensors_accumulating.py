@@ -13,8 +13,8 @@ from laststep.analysis.leaks import (
     garbage_evidence,
     growth_evidence,
     leak_of,
-    no_leak,
 )
+from laststep.analysis.no_leak import no_leak
 from laststep.analysis.progress import fit_place, saved
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, Tier, rule

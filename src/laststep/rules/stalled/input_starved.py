@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from laststep.analysis.data_wait import DataWait, data_wait_of
+from laststep.analysis.data_wait import MIN_INTERVALS, DataWait, data_wait_of
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.progress import fit_place
 from laststep.analysis.stacks import most_seen
@@ -18,6 +18,7 @@ from laststep.text import format_duration, format_place, format_short_duration
 MIN_WAIT_SHARE = 0.35
 MIN_WAIT_SECONDS = 0.005  # per step
 MIN_SECONDS = 5.0
+TOO_SHORT = f"too short to tell: fewer than {2 * MIN_INTERVALS} seconds of steps without a pause"
 MAX_LINES = 2
 MAX_STAGES = 8
 MAX_REMEDIES = 3
@@ -49,10 +50,14 @@ def input_starved(run: Run) -> Answer:
     if wait is None:
         long_enough = run.training_seen and run.seconds >= MIN_SECONDS
         unseen = long_enough and not any(sample.inside for sample in run.samples)
-        return cannot("the wait for data was not measured in this run") if unseen else no("too few steps to tell")
-    if wait.share < MIN_WAIT_SHARE or wait.per_step < MIN_WAIT_SECONDS or wait.seconds < MIN_SECONDS:
-        each = format_short_duration(wait.per_step)
-        return measured(f"steps waited for data {wait.share:.0%} of the time ({each} per step)")
+        if unseen:
+            return cannot("the wait for data was not measured in this run")
+        return cannot(TOO_SHORT) if run.training_seen else no("no training was recorded")
+    says = f"steps waited for data {wait.share:.0%} of {format_duration(wait.seconds)}"
+    if wait.share < MIN_WAIT_SHARE or wait.per_step < MIN_WAIT_SECONDS:
+        return measured(f"{says} ({format_short_duration(wait.per_step)} per step)")
+    if wait.seconds < MIN_SECONDS:
+        return cannot(f"too short to tell: {says}")
     stages, described = _stages(run)
     feeding = run.last(Feeding)
     line = most_seen(feeding.lines) if feeding is not None else None

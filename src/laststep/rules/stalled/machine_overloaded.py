@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from laststep.analysis.cores import Overload, intervals_of, overload_of
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.cores import MIN_INTERVALS, Overload, intervals_of, overload_of
+from laststep.analysis.finding import TOO_SHORT, Confidence, Evidence, Finding, Remedy, cannot, measured
 from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.stall import since, stuck, used
 from laststep.record.run import Run
@@ -11,6 +11,7 @@ from laststep.rules.rule import Answer, rule
 from laststep.text import format_duration
 
 MIN_SLOWDOWN = 1.3
+MIN_MEASURED_SECONDS = 15.0  # its waits are read every five seconds
 MAX_QUIET_SHARE = 0.3  # of the cores in use by others: below that the machine is called free
 MIN_OTHER_CORES = 0.2  # in use by processes that are not named
 
@@ -83,8 +84,16 @@ def _renice(found: Overload) -> str | None:
 def _not_overloaded(run: Run) -> Answer:
     every = intervals_of(run)
     if not every:
-        return no("how long the program waited for a core is not known")
+        if run.seconds < MIN_MEASURED_SECONDS:
+            return cannot(f"{TOO_SHORT} who uses the cores")
+        return cannot("how long the program waited for a core is not known")
+    seconds = format_duration(sum(each.seconds for each in every))
+    if len(every) < MIN_INTERVALS:
+        return cannot(f"too short to tell who uses the cores: {seconds} were measured")
     most = max(each.others / each.of for each in every)
     if most < MAX_QUIET_SHARE:
         return measured(f"other processes used at most {most:.0%} of its cores")
-    return no("it got the CPU time that it needed")
+    busy = sum(each.seconds for each in every if each.is_overloaded)
+    return measured(
+        f"it lacked CPU time for {format_duration(busy)} of {format_duration(sum(each.seconds for each in every))}"
+    )

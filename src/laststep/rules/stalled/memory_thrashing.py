@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.stall import since, stuck, used
 from laststep.record.run import Run
 from laststep.record.sample import Sample
 from laststep.rules.rule import Answer, Tier, rule
-from laststep.text import format_duration, format_size
+from laststep.text import format_count, format_duration, format_size
 
 MIN_SAMPLES = 4  # about five seconds apart, in which memory was full
 MIN_FAULTS_PER_SECOND = 20.0  # major ones: each may read many pages
@@ -45,7 +45,7 @@ def memory_thrashing(run: Run) -> Answer:
     full = [(sample, sample.faults) for sample in run.samples if sample.faults is not None and _is_full(sample)]
     seconds = full[-1][0].time - full[0][0].time if full else 0.0
     if len(full) < MIN_SAMPLES or not seconds > 0:
-        return no("memory was not full for long")
+        return _never_full(run, len(full))
     rate = (full[-1][1] - full[0][1]) / seconds
     waits = [sample.pressure.memory or 0.0 for sample, _ in full]
     waited = sum(waits) / len(waits)
@@ -56,6 +56,12 @@ def memory_thrashing(run: Run) -> Answer:
     says = f"memory was full for {format_duration(seconds)}, with {rate:,.0f} major page faults per second"
     waiting = f"tasks on this machine waited for memory {waited:.0f}% of the time"
     return _finding(run, (Evidence(says), Evidence(waiting, curve=tuple(waits))))
+
+
+def _never_full(run: Run, full: int) -> Answer:
+    if len(run.samples) < 2 * MIN_SAMPLES:
+        return cannot(f"too short to tell whether memory is full: {format_count(len(run.samples), 'sample')}")
+    return no(f"memory was full in {full} of {format_count(len(run.samples), 'sample')}")
 
 
 def _is_full(sample: Sample) -> bool:

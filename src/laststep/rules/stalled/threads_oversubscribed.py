@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.progress import fit_place
 from laststep.record.events.supervisor import Launch, Limits
 from laststep.record.events.training import Setup
@@ -38,7 +38,7 @@ def threads_oversubscribed(run: Run) -> Answer:
     limits, setup, launch = run.first(Limits), run.last(Setup), run.first(Launch)
     cores = (limits.cores if limits else None) or 0.0
     if not cores or setup is None:
-        return no("the number of cores or of TensorFlow's threads is not known")
+        return cannot("the number of cores or of TensorFlow's threads is not known")
     threads = {"intra": setup.intra, "inter": setup.inter}
     asked = {f"{NAMES[name]} (tf.config.threading)": count for name, count in threads.items() if count}
     environment = launch.environment if launch else {}
@@ -48,9 +48,10 @@ def threads_oversubscribed(run: Run) -> Answer:
         return no(f"no setting is for more than {MAX_THREADS_PER_CORE:g} threads per core")
     ratio = _queue_ratio(run)
     name, count = max(too_many.items(), key=lambda item: item[1])
-    if ratio is None or ratio < MIN_QUEUE_RATIO:
-        queued = "" if ratio is None else f", which waited {ratio:.1f} s for a core per second of running"
-        return measured(f"{count} {name} for {cores:g} cores{queued}")
+    if ratio is None:
+        return cannot(f"too short to tell whether {count} {name} compete for {cores:g} cores")
+    if ratio < MIN_QUEUE_RATIO:
+        return measured(f"{count} {name} waited {ratio:.1f} s for one of {cores:g} cores per second of running")
     return Finding(
         cause=f"{count} {name} for {cores:g} cores: the threads compete for them.",
         confidence=Confidence.LIKELY,
