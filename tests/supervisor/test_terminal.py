@@ -397,7 +397,7 @@ def test_a_terminal_that_goes_away(session: Session) -> None:
 @pytest.mark.parametrize("recorded", [True])
 def test_a_relay_that_dies_at_a_terminal_is_replaced(session: Session, as_job: bool) -> None:
     at = session.start(
-        "import os, tty\ntty.setcbreak(0)  # it drops what was typed before\nprint('PARENT', os.getppid(), flush=True)\n"
+        "import os, tty\ntty.setcbreak(0)  # drops what was typed\nprint('PARENT', os.getppid(), flush=True)\n"
         "for i in range(2): print('key', os.read(0, 1), flush=True)\nprint('BYE')\n"
     )
     at.wait_for(b"PARENT ")
