@@ -97,7 +97,8 @@ Tried                                                                     a-rule
 
 Result
   PROVEN
-  Training works with the change and fails without it.
+  Training works with the change and fails without it; its skill decides: 0.90
+  in the end with the change, 0.01 without.
 """
 
 
