@@ -225,13 +225,6 @@ def compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern, re.MULTILINE) for pattern in patterns)
 
 
-def missing_package(event: Raised) -> Remedy | None:
-    """The package to install, where an optional one of TensorFlow or Keras is missing."""
-    if not event.type.endswith("TBNotInstalledError"):
-        return None
-    return Remedy("Install TensorBoard: TensorFlow 2.21 and later do not include it", "pip install tensorboard")
-
-
 def short_message(event: Raised, most: int = 300) -> str:
     """An exception as its type and the part of its message that a person reads first."""
     kind = (event.type or "?").rsplit(".", 1)[-1]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
-from laststep.analysis.messages import missing_package, short_message, traceback_on_console
+from laststep.analysis.messages import short_message, traceback_on_console
+from laststep.analysis.packages import missing_package
 from laststep.analysis.progress import progress
 from laststep.record.events.process import Raised, RecorderStart
 from laststep.record.place import Place
