@@ -70,6 +70,14 @@ def argument_of(line: str, method: str, name: str, position: int) -> str | None:
     return None
 
 
+def subtracted(line: str) -> tuple[str, str] | None:
+    """The names of the first `a - b` in the line."""
+    for node in _nodes(line, ast.BinOp):
+        if isinstance(node.op, ast.Sub) and isinstance(node.left, ast.Name) and isinstance(node.right, ast.Name):
+            return node.left.id, node.right.id
+    return None
+
+
 def assigned_name(line: str) -> str | None:
     """`x` of `x = …`; None of any other line, several names too."""
     found = re.match(r"([A-Za-z_]\w*)\s*(?::[^=]+)?=[^=]", line.strip())

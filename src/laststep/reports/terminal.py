@@ -302,8 +302,9 @@ def _add_ruled_out(out: Page, diagnosis: Diagnosis, verbose: bool, limit: int) -
 def _add_remedies(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
     if not finding.remedies:
         return
-    out.heading("What to change")
-    for remedy in finding.remedies[:MAX_REMEDIES]:
+    shown = finding.remedies[:MAX_REMEDIES]
+    out.heading("What to change" if any(remedy.change for remedy in shown) else "What to do")
+    for remedy in shown:
         _add_remedy(out, remedy, diagnosis)
 
 

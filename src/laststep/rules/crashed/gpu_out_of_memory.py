@@ -61,7 +61,5 @@ def _smaller_batch(run: Run, lack: Shortage) -> tuple[tuple[Remedy, ...], tuple[
     share = lack.limit / needs if known else 0.5
     fits = 1 << max(0, int(batch * min(share, 0.99)).bit_length() - 1)
     estimate = f"the batch size was {batch}; by these figures at most {int(batch * share)} fit" if known else ""
-    first = Remedy(
-        f"Use a smaller batch: {fits} instead of {batch}", f"model.fit(…, batch_size={fits})", fit_place(run)
-    )
+    first = Remedy(f"Use a smaller batch: {fits} instead of {batch}", f"batch_size={fits}", fit_place(run))
     return (first, mixed), ((Evidence(estimate),) if estimate else ())
