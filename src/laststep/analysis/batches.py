@@ -11,7 +11,6 @@ from laststep.logs.read import parsed_console
 from laststep.record.events.logs import Progress
 from laststep.record.events.process import Raised, WarningShown
 from laststep.record.events.training import Epoch, TrainingData
-from laststep.record.place import Place
 from laststep.record.run import Fit, Run
 
 MAX_PHANTOM_TIME = 0.02  # of the usual time per step: such an epoch had no data, even if its bar is full
@@ -142,12 +141,6 @@ def is_about_data(run: Run, error: Raised) -> bool:
 def training_data(run: Run) -> TrainingData:
     """What fit was given, as recorded; all empty where no fit was seen."""
     return run.fit.began.data if run.fit is not None else TrainingData()
-
-
-def dataset_name(where: Place | None) -> str:
-    """The variable that holds the data, from the line that made it."""
-    given = re.match(r"(\w+)\s*=[^=]", where.text) if where else None
-    return given[1] if given else "dataset"
 
 
 def count_batches(count: int) -> str:

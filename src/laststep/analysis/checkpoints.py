@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterable
@@ -44,7 +45,7 @@ class Checkpoint:
     @property
     def remedies(self) -> tuple[Remedy, ...]:
         if not self.backup:
-            earlier = "tf.train.get_checkpoint_state(folder).all_model_checkpoint_paths"
+            earlier = f'tf.train.get_checkpoint_state("{os.path.dirname(self.file) or "."}").all_model_checkpoint_paths'
             is_keras = self.file.endswith((".keras", ".h5", ".hdf5"))
             return (
                 Remedy("Restore an earlier one, if there is one", None if is_keras else earlier),

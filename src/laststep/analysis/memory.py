@@ -211,7 +211,7 @@ def smaller(run: Run, limit: float | None, grows: bool) -> tuple[Remedy, ...]:
         return (_stop_growth(run),)
     batch = (fit.batch_size or fit.data.batch_size) if fit else None
     if fit is not None and batch is not None and batch > 1 and not run.steps and not held:
-        change = f"model.fit(…, batch_size={max(1, batch // 2)})"
+        change = f"batch_size={max(1, batch // 2)}"
         return (Remedy(f"Use smaller batches (batch_size was {batch})", change, fit.where), *more)
     general = Remedy("Hold less in memory at once: load the data in chunks, use smaller buffers and batches")
     return (*(held or [general]), *more)
@@ -226,6 +226,13 @@ def _stop_growth(run: Run) -> Remedy:
 
 def _smaller_stage(stage: BufferStage, limit: float | None, where: Place | None) -> Remedy:
     if stage.elements is None:
-        return Remedy("Cache to a file, or remove cache()", 'dataset.cache("cache.tmp")', where)
+        return Remedy("Cache to a file, or remove cache()", _line_with(where, "cache", '"cache.tmp"'), where)
     fits = max(1, int(stage.elements * BUFFER_SHARE * (limit or stage.size) / stage.size))
-    return Remedy(f"Use a smaller {stage.kind} buffer", f"dataset.{stage.kind}({fits})", where)
+    return Remedy(f"Use a smaller {stage.kind} buffer", _line_with(where, stage.kind, str(fits)), where)
+
+
+def _line_with(where: Place | None, stage: str, argument: str) -> str | None:
+    """The line that makes the dataset, with another argument for this stage."""
+    text = where.text.partition("  #")[0] if where is not None else ""
+    changed = re.sub(rf"\.{stage}\([^()]*\)", f".{stage}({argument})", text, count=1)
+    return changed if changed != text else None if text else f"dataset.{stage}({argument})"

@@ -232,13 +232,6 @@ def first_line(event: Raised) -> re.Match[str]:
     return found
 
 
-def missing_package(event: Raised) -> Remedy | None:
-    """The package to install, where an optional one of TensorFlow or Keras is missing."""
-    if not event.type.endswith("TBNotInstalledError"):
-        return None
-    return Remedy("Install TensorBoard: TensorFlow 2.21 and later do not include it", "pip install tensorboard")
-
-
 def short_message(event: Raised, most: int = 300) -> str:
     """An exception as its type and the part of its message that a person reads first."""
     kind = (event.type or "?").rsplit(".", 1)[-1]

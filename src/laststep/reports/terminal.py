@@ -317,8 +317,9 @@ def _could_have_ended_it(rule: str, diagnosis: Diagnosis) -> bool:
 def _add_remedies(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
     if not finding.remedies:
         return
-    out.heading("What to change")
-    for remedy in finding.remedies[:MAX_REMEDIES]:
+    shown = finding.remedies[:MAX_REMEDIES]
+    out.heading("What to change" if any(remedy.change for remedy in shown) else "What to do")
+    for remedy in shown:
         _add_remedy(out, remedy, diagnosis)
 
 

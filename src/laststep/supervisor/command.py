@@ -10,6 +10,7 @@ from pathlib import Path
 import laststep
 from laststep.supervisor.again import PREVIOUS, RESTARTS
 
+MAX_SIMILAR = 3
 RECORDER_FOLDER = Path(laststep.__file__).resolve().parent / "recorder"
 
 
@@ -35,6 +36,21 @@ def full_command(command: list[str]) -> list[str]:
     if command[0].endswith(".py") and os.sep not in command[0]:
         return [python_for_scripts(), *command]
     return command
+
+
+def similar_scripts(command: list[str]) -> list[str]:
+    """Scripts with a name like that of the one in the command, where there is none of that name."""
+    import difflib
+
+    named = next((Path(word) for word in command if word.endswith(".py")), None)
+    if named is None or named.exists():
+        return []
+    try:
+        there = [path.name for path in named.parent.iterdir() if path.suffix == ".py"]
+    except OSError:
+        return []
+    close = difflib.get_close_matches(named.name, there, MAX_SIMILAR) or (there if len(there) == 1 else [])
+    return [str(named.parent / name) for name in close]
 
 
 def own_environment() -> dict[str, str]:

@@ -20,7 +20,7 @@ from laststep.recorder.guard import attempt
 from laststep.settings import Settings
 from laststep.supervisor import pseudo_terminal, streams
 from laststep.supervisor.again import PREVIOUS
-from laststep.supervisor.command import full_command, recorded_environment, why_blind
+from laststep.supervisor.command import full_command, recorded_environment, similar_scripts, why_blind
 from laststep.supervisor.kernel_log import KernelLog
 from laststep.supervisor.program import Program, ProgramSetup
 from laststep.supervisor.relay import Relay
@@ -364,6 +364,9 @@ def describe_run(journal: JournalWriter, command: list[str], began: float) -> No
         "previous": os.environ.get(PREVIOUS),
         "environment": environment_worth_keeping(dict(os.environ)),
     }
+    similar, _ = attempt(similar_scripts, command)
+    if similar:
+        launch["similar"] = similar
     journal.write("run", signed(launch, began, Path(journal.path).parent), at=began)
 
 

@@ -18,7 +18,7 @@ optimizer = keras.optimizers.Adam(learning_rate=0.01)
 
 
 def rmse(target, prediction):
-    error = target.numpy() - prediction.numpy()
+    error = target.numpy() - prediction.numpy()  # <- here
     return tf.constant(np.sqrt(np.mean(error**2)))
 
 
@@ -27,5 +27,5 @@ for epoch in range(10):
         prediction = model(x, training=True)
         loss = rmse(y, prediction)
     gradients = tape.gradient(loss, model.trainable_variables)
-    optimizer.apply_gradients(zip(gradients, model.trainable_variables))  # <- here
+    optimizer.apply_gradients(zip(gradients, model.trainable_variables))
     print(f"epoch {epoch}: rmse {loss:.4f}")

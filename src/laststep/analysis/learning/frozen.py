@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import re
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.learning.learning import LEARNS, Learning
@@ -11,16 +13,17 @@ from laststep.analysis.progress import fit_place
 from laststep.record.events.numbers import Gradients
 from laststep.record.events.process import Versions, WarningShown
 from laststep.record.events.shared import ModelFacts
+from laststep.record.place import Place
 from laststep.record.run import Fit, Run
 
 MIN_UNTRAINED_SHARE = 0.5  # of the weights
 NO_TRAINABLE_WEIGHTS = "does not have any trainable weights"
 NO_GRADIENT = "no gradient was computed in any step of fit"
 
-ADD_WEIGHT = Remedy("Create a layer's weights with add_weight", "self.w = self.add_weight(shape=…)")
-UNFREEZE = Remedy("Freeze only the layers that should stay fixed", "base.trainable = False  # not the whole model",
+ADD_WEIGHT = Remedy("Create a layer's weights with add_weight", "self.add_weight(shape=…)")
+UNFREEZE = Remedy("Unfreeze what is to be trained: freeze only the layers that should stay fixed",
                   trial={"trainable": True})  # fmt: skip
-COMPILE_AGAIN = Remedy("Compile again after changing trainable", "model.compile(…)")
+COMPILE_AGAIN = Remedy("Compile again after this line: the step was made for the frozen model")
 
 
 def nothing_trainable(run: Run, learning: Learning) -> Finding | None:
@@ -31,22 +34,31 @@ def nothing_trainable(run: Run, learning: Learning) -> Finding | None:
         return None
     model = fit.began.model if fit is not None else ModelFacts()
     no_weights = warned is not None and model.parameters == 0
-    unfrozen_later = warned is None and bool(model.trainable)
+    unfrozen_later = bool(model.trainable)
     cause, remedy = "The model has no trainable weights: all its layers are frozen.", UNFREEZE
     if no_weights:
         cause, remedy = "Keras tracks no weights in this model: its layers create them without add_weight.", ADD_WEIGHT
     elif unfrozen_later:
         cause = "No gradients are computed: the training step was compiled while all layers were frozen."
         remedy = COMPILE_AGAIN
+    set_at = None if no_weights or fit is None else fit.began.trainable_set_at
     says = f"Keras warned: “The model {NO_TRAINABLE_WEIGHTS}”" if warned is not None else NO_GRADIENT
     events = tuple(each for each in (warned, fit.began if fit else None) if each is not None)
     return Finding(
         cause=cause,
         confidence=Confidence.LIKELY if unfrozen_later else Confidence.CERTAIN,
         evidence=(Evidence(says, events), *learning.evidence),
-        remedies=(remedy,),
-        where=(None if no_weights or fit is None else fit.began.trainable_set_at) or fit_place(run),
+        remedies=(_unfrozen(remedy, set_at) if remedy is UNFREEZE else remedy,),
+        where=set_at or fit_place(run),
     )
+
+
+def _unfrozen(remedy: Remedy, set_at: Place | None) -> Remedy:
+    """The line that freezes, the other way round."""
+    text = set_at.text.partition("#")[0].strip() if set_at is not None else ""
+    if not re.fullmatch(r"[\w.\[\]-]+\.trainable = False", text):
+        return remedy
+    return dataclasses.replace(remedy, change=text.replace("False", "True"), where=set_at)
 
 
 def untracked_weights(run: Run, learning: Learning) -> Finding | None:
@@ -83,7 +95,7 @@ def not_optimized(run: Run, learning: Learning) -> Finding | None:
             evidence=(Evidence(f"no gradient is requested for {', '.join(names)}{' …' if len(missing) > 4 else ''}",
                                (site.gradients,)), *learning.evidence),
             remedies=(Remedy("Read the list of variables after all layers are built; create layers once, in __init__",
-                             "tape.gradient(loss, model.trainable_variables)", site.where),),
+                             None, site.where),),
             where=site.where,
         )  # fmt: skip
     return None
@@ -100,7 +112,7 @@ def mostly_frozen(run: Run, learning: Learning) -> Finding | None:
         cause=f"{1 - trainable / total:.0%} of the weights are frozen, and training the rest does not reduce the loss.",
         confidence=Confidence.POSSIBLE,
         evidence=(Evidence(f"{trainable:,} of {total:,} weights are trainable", (fit.began,)), *learning.evidence),
-        remedies=(Remedy("Unfreeze more layers, then compile again", "base.trainable = True"),),
+        remedies=(Remedy("Unfreeze more layers, then compile again"),),
         where=fit.began.trainable_set_at or fit_place(run),
     )
 

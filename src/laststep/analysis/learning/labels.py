@@ -11,6 +11,7 @@ from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.learning.learning import LEARNS, learning_of
 from laststep.analysis.learning.outputs import Output, outputs
 from laststep.analysis.learning.site import or_nan
+from laststep.analysis.program import name_of_targets
 from laststep.analysis.progress import fit_place, target_place
 from laststep.record.events.numbers import BadNumber
 from laststep.record.events.process import Raised
@@ -19,6 +20,9 @@ from laststep.text import format_value
 
 ROUNDING_TOLERANCE = 0.01
 NOISE_TOLERANCE = 0.1  # noisy labels, as some GANs use them, go a little beyond 0 and 1
+MULTI_HOT = "Use sigmoid in the last layer, with the loss for several classes per sample"
+ONE_HOT = "Give the loss one-hot rows, or rows that sum to 1"
+TO_ROWS = {"targets": "distribution"}
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,8 @@ class LabelProblem:
 
     cause: str
     seen: str
-    change: str
+    does: str
+    change: str | None = None  # with {0} for the targets
     uncertain: bool = False
     trial: Mapping[str, Any] | None = None
 
@@ -52,8 +57,10 @@ def _finding(run: Run, output: Output, problem: LabelProblem) -> Finding:
         confidence = Confidence.LIKELY if learning.fails else Confidence.POSSIBLE
     if run.uncaught is not None or run.has(Raised):  # something else ended it
         confidence = min(confidence, Confidence.LIKELY)
-    remedy = Remedy("Give the loss labels in the form that it expects", problem.change, fit_place(run),
-                    trial=problem.trial)  # fmt: skip
+    name = name_of_targets(run)
+    needs_name = "{0}" in (problem.change or "")
+    change = problem.change.format(name) if problem.change and (name or not needs_name) else None
+    remedy = Remedy(problem.does, change, fit_place(run), trial=problem.trial)
     return Finding(
         cause=problem.cause,
         confidence=confidence,
@@ -87,7 +94,7 @@ def _for_sparse(output: Output, low: float, high: float) -> LabelProblem | None:
     seen = f"labels between {format_value(low)} and {format_value(high)}" + (f": {shown} …" if shown else "")
     cause = f"The class indices {scaled}: {output.loss} truncates them to at most {format_value(int(high))}."
     trial = {"affine": [255.0, ROUNDING_TOLERANCE]} if by_255 and high <= 1 else None
-    return LabelProblem(cause, seen, "scale x only; keep y as 0, 1, 2 …", trial=trial)
+    return LabelProblem(cause, seen, "Scale the inputs only, and keep the labels as 0, 1, 2 …", trial=trial)
 
 
 def _for_categorical(output: Output, low: float, high: float) -> LabelProblem | None:
@@ -103,15 +110,15 @@ def _for_categorical(output: Output, low: float, high: float) -> LabelProblem | 
         cause = "Some rows of the one-hot targets are all 0: their class has no column."
         unused = 0.0 in output.y.column_means  # as where classes are numbered from 1
         seen = f"{span}; a row of zeros adds nothing to the loss"
-        return LabelProblem(cause, seen, "number the classes from 0", not unused)
+        return LabelProblem(cause, seen, "Number the classes from 0 before they are made one-hot", uncertain=not unused)
     if binary:
         cause = f"The targets are multi-hot (several classes per sample), but {output.loss} expects exactly one class."
         trial = {"output": {"activation": "sigmoid"}, "loss": "binary_crossentropy"}
-        return LabelProblem(cause, span, 'Dense(…, activation="sigmoid"), loss="binary_crossentropy"', True, trial)
+        return LabelProblem(cause, span, MULTI_HOT, 'loss="binary_crossentropy"', True, trial)
     cause = f"The rows of the targets do not sum to 1: {output.loss} expects a distribution over the classes."
     seen = f"{span}, values from {format_value(low)} to {format_value(high)}"
     hot = low >= 0 and or_nan(output.y.zeros) >= 1 - 1 / (output.units or 2) - ROUNDING_TOLERANCE
-    return LabelProblem(cause, seen, "one-hot rows: keras.utils.to_categorical(y)", hot, {"targets": "distribution"})
+    return LabelProblem(cause, seen, ONE_HOT, "{0} = keras.utils.to_categorical({0}.argmax(axis=1))", hot, TO_ROWS)
 
 
 def _for_binary(output: Output, low: float, high: float) -> LabelProblem | None:
@@ -123,9 +130,10 @@ def _for_binary(output: Output, low: float, high: float) -> LabelProblem | None:
     given = (
         f"{format_value(two[0])} and {format_value(two[1])}" if two else f"{format_value(low)} to {format_value(high)}"
     )
-    changes = {(-1.0, 1.0): "y = (y + 1) / 2", (1.0, 2.0): "y = y - 1", (0.0, 255.0): "y = y / 255"}
-    change = changes.get((two[0], two[1]), "y = (y > threshold)") if two else "targets between 0 and 1, or another loss"
+    changes = {(-1.0, 1.0): "{0} = ({0} + 1) / 2", (1.0, 2.0): "{0} = {0} - 1", (0.0, 255.0): "{0} = {0} / 255"}
+    change = changes.get((two[0], two[1])) if two else None
+    does = f"Map {given} to 0 and 1" if two else "Give the loss targets between 0 and 1, or use a loss for such values"
     cause = f"The targets are {given}, but {output.loss} expects 0 to 1: the loss has no minimum."
-    moves = {"y = (y + 1) / 2": [0.5, 0.5], "y = y - 1": [1.0, -1.0], "y = y / 255": [1 / 255, 0.0]}
-    trial = {"affine": moves[change]} if change in moves else None
-    return LabelProblem(cause, f"targets from {format_value(low)} to {format_value(high)}", change, trial=trial)
+    moves = dict(zip(changes.values(), ([0.5, 0.5], [1.0, -1.0], [1 / 255, 0.0]), strict=True))
+    trial = {"affine": moves[change]} if change is not None else None
+    return LabelProblem(cause, f"targets from {format_value(low)} to {format_value(high)}", does, change, trial=trial)

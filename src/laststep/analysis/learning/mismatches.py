@@ -13,6 +13,7 @@ from laststep.analysis.learning.site import or_nan
 from laststep.text import format_value
 
 RANGES = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, math.inf)}
+LINEAR = 'activation="linear"'
 PROBABILITY_TOLERANCE = 0.01  # for rounding and label smoothing
 
 
@@ -22,9 +23,10 @@ class Mismatch:
 
     cause: str
     seen: str
-    change: str
+    change: str  # in the last layer, unless `in_loss`
     is_certain: bool = False
     trial: Mapping[str, Any] | None = None
+    in_loss: bool = False  # the change is in the loss
 
 
 def always_wrong(output: Output) -> Mismatch | None:
@@ -32,13 +34,13 @@ def always_wrong(output: Output) -> Mismatch | None:
     if output.units == 1 and output.activation == "softmax" and _is_always_one(output):
         seen = f"{output.layer_name} has one unit and softmax, loss {output.loss}"
         cause = "The last layer is a single unit with softmax: its output is always 1."
-        change = "Dense(1)" if output.kind == "regression" else 'Dense(1, activation="sigmoid")'
-        return Mismatch(cause, seen, change, True, _activate(output, "linear" if change == "Dense(1)" else "sigmoid"))
+        activation = "linear" if output.kind == "regression" else "sigmoid"
+        return Mismatch(cause, seen, f'activation="{activation}"', True, _activate(output, activation))
     if output.units == 1 and output.kind == "categorical":
         cause = f"{output.loss} needs one output per class, but the model has one output: the loss is always 0."
         seen = f"predictions of shape {_shape(output)}, loss {output.loss}"
         trial = _activate(output, "sigmoid") | {"loss": "binary_crossentropy"}
-        return Mismatch(cause, seen, 'model.compile(…, loss="binary_crossentropy")', True, trial)
+        return Mismatch(cause, seen, 'loss="binary_crossentropy"', True, trial, in_loss=True)
     return None
 
 
@@ -65,15 +67,14 @@ def _activated_twice(output: Output) -> Mismatch | None:
     if activated and output.is_tensorflow_op:
         cause = f"The loss expects logits, but the last layer already applies {output.activation}."
         seen = f"{output.loss} receives the output of a {output.activation}"
-        change, trial = f"Dense({output.units})  # without activation", _activate(output, "linear")
-        return Mismatch(cause, seen, change, output.activation == "softmax", trial)
+        return Mismatch(cause, seen, LINEAR, output.activation == "softmax", _activate(output, "linear"))
     undone = activated and "16" not in output.y_pred_dtype
     low, high, mean = map(or_nan, (output.y_pred.low, output.y_pred.high, output.y_pred.mean))
     if undone or not (abs(mean * output.units - 1) <= 0.001 and low >= 0 and high <= 1 + 1e-5):
         return None
     seen = f"the predictions lie between {format_value(low)} and {format_value(high)}, and each row sums to 1"
     cause = "The loss has from_logits=True but receives probabilities: softmax is applied twice."
-    return Mismatch(cause, seen, f"{_class(output)}(from_logits=False)", True, {"loss": {"from_logits": False}})
+    return Mismatch(cause, seen, "from_logits=False", True, {"loss": {"from_logits": False}}, in_loss=True)
 
 
 def _not_probabilities(output: Output) -> Mismatch | None:
@@ -83,8 +84,6 @@ def _not_probabilities(output: Output) -> Mismatch | None:
         return None
     expected = "sigmoid" if output.kind == "binary" else "softmax"
     change = f'activation="{expected}"'
-    if output.activation == "linear":
-        change += f", or loss={_class(output)}(from_logits=True)"
     what = {"linear": "no activation", "": "a custom output"}.get(output.activation, output.activation)
     cause = f"{output.loss} expects probabilities, but the last layer has {what}"
     if not math.isfinite(high - low):
@@ -111,8 +110,7 @@ def _out_of_range(output: Output) -> Mismatch | None:
     span = f"{format_value(bottom)} to {format_value(top)}" if top < math.inf else f"{format_value(bottom)} and above"
     targets = f"the targets range from {format_value(low)} to {format_value(high)}"
     cause = f"The last layer's {output.activation} outputs {span}, but {targets}."
-    change, trial = f"Dense({output.units or 1})  # without activation", _activate(output, "linear")
-    return Mismatch(cause, f"{targets}, mean {format_value(mean)}", change, False, trial)
+    return Mismatch(cause, f"{targets}, mean {format_value(mean)}", LINEAR, False, _activate(output, "linear"))
 
 
 def suspect_when_failing(output: Output, learning: Learning) -> Mismatch | None:
@@ -126,7 +124,7 @@ def suspect_when_failing(output: Output, learning: Learning) -> Mismatch | None:
     if output.kind in ("sparse", "categorical") and output.activation == "softmax" and output.from_logits:
         cause = "The loss has from_logits=True, but the last layer applies softmax."
         seen = f"{output.layer_name} has softmax, loss {output.loss}"
-        return Mismatch(cause, seen, f"{_class(output)}(from_logits=False)", False, {"loss": {"from_logits": False}})
+        return Mismatch(cause, seen, "from_logits=False", False, {"loss": {"from_logits": False}}, in_loss=True)
     if output.kind in ("sparse", "categorical") and output.activation in ("sigmoid", "relu", "tanh"):
         cause = f"{output.loss} expects a softmax over {output.units} classes, but the last layer applies "
         cause += f"{output.activation}."
@@ -138,11 +136,6 @@ def suspect_when_failing(output: Output, learning: Learning) -> Mismatch | None:
 def _activate(output: Output, activation: str) -> dict[str, Any]:
     """A trial for `laststep prove`: the last layer with another activation."""
     return {"output": {"activation": activation, "layer": output.layer.name or None}}
-
-
-def _class(output: Output) -> str:
-    names = {"sparse": "SparseCategoricalCrossentropy", "categorical": "CategoricalCrossentropy"}
-    return names.get(output.kind, "BinaryCrossentropy")
 
 
 def _shape(output: Output) -> str:

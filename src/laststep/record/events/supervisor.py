@@ -27,6 +27,7 @@ class Launch(Event):
     supervisor: int = 0  # its pid
     previous: str | None = None  # the run after which this one was started again
     environment: Mapping[str, str] = field(default_factory=dict)  # the variables that matter for training
+    similar: tuple[str, ...] = ()  # scripts with a name like that of the command's, where there is none of that name
     signature: str | None = None  # over the other fields as written, the time and the folder; None: not signed
 
 

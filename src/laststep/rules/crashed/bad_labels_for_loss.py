@@ -5,10 +5,16 @@ from __future__ import annotations
 from laststep.analysis.finding import Evidence, Remedy, no
 from laststep.analysis.learning.labels import silent_labels
 from laststep.analysis.messages import answer
+from laststep.analysis.program import name_of_targets, trains_by_hand
 from laststep.analysis.progress import fit_place
 from laststep.analysis.shapes import fit_arguments, format_shape, label_mismatch
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, Tier, rule
+
+LOSS_CLASSES = {
+    "categorical_crossentropy": "CategoricalCrossentropy",
+    "sparse_categorical_crossentropy": "SparseCategoricalCrossentropy",
+}
 
 
 @rule(tier=Tier.ROOT)
@@ -46,7 +52,6 @@ def bad_labels_for_loss(run: Run) -> Answer:
             expected = "as many values as the output has"
     else:
         have, expected, right = rows, indices, "categorical_crossentropy"
-    convert = Remedy("Or convert the labels to one-hot rows", "y = keras.utils.to_categorical(y)")
     shapes = f"labels {format_shape(found.target)}, output {format_shape(found.output)}"
     return answer(
         run,
@@ -54,13 +59,23 @@ def bad_labels_for_loss(run: Run) -> Answer:
         "",
         cause=f"The labels are {have}, but the loss expects {expected}.",
         remedies=(
-            Remedy(
-                "Use the loss for this kind of labels",
-                f'model.compile(…, loss="{right}")',
-                fit_place(run),
-                trial={"loss": right},
-            ),
-            *((convert,) if found.is_index_for_one_hot else ()),
+            _other_loss(run, right),
+            *((_convert(run),) if found.is_index_for_one_hot else ()),
         ),
         more=(*((Evidence(shapes),) if found.output else ()), *fit_arguments(run)),
     )
+
+
+def _other_loss(run: Run, right: str) -> Remedy:
+    """In compile by its name; a loss that the program calls itself, or with logits, as an object."""
+    logits = run.fit is not None and run.fit.began.from_logits
+    made = f"keras.losses.{LOSS_CLASSES[right]}({'from_logits=True' if logits else ''})"
+    change = made if trains_by_hand(run) else f"loss={made}" if logits else f'loss="{right}"'
+    where = "" if trains_by_hand(run) else ", in compile"
+    return Remedy(f"Use the loss for this kind of labels{where}", change, trial={"loss": right})
+
+
+def _convert(run: Run) -> Remedy:
+    name = name_of_targets(run)
+    change = f"{name} = keras.utils.to_categorical({name})" if name else None
+    return Remedy("Or convert the labels to one-hot rows", change, fit_place(run) if name else None)

@@ -31,7 +31,7 @@ _FILE = compiled(
 )
 _CALLED_MISSING = compiled(r"File not found: filepath=\S+")
 FIND = """\
-for path in files:
+for path in tf.io.gfile.glob("*.tfrecord*"):
     good = 0
     try:
         for good, _ in enumerate(tf.data.TFRecordDataset(path), 1): pass
@@ -111,7 +111,13 @@ def _remedies(message: Message, file: str) -> tuple[Remedy, ...]:
     if message.get("offset") or ("DataLoss" in message.found.string and not file):
         find = Remedy("Find the file and the record", FIND, safe=True)
         if message.get("offset") == "0":
-            kind = 'tf.data.TFRecordDataset(files, compression_type="GZIP")'
-            return (Remedy("Set the compression if there is one, and check that the files are TFRecords", kind), find)
+            kind = 'compression_type="GZIP"'
+            return (
+                Remedy(
+                    "Set the compression of the TFRecordDataset, and check that the files are TFRecords",
+                    kind,
+                ),
+                find,
+            )
         return (find, Remedy("Copy that file again, or leave it out"))
     return (Remedy(f"Copy or write {file or 'the file'} again, and compare its size with the source"),)

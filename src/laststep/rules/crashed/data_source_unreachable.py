@@ -57,7 +57,7 @@ def data_source_unreachable(run: Run) -> Answer:
         "no request to a remote source failed",
         cause=f"{url or 'A remote data source'} could not be reached.",
         remedies=(
-            Remedy("Check whether this machine can reach it", f"curl -sSfI {url or 'URL'}", safe=True),
+            Remedy("Check whether this machine can reach it", f"curl -sSfI {url}" if url else None, safe=True),
             Remedy("Download the data before training, and read the local copy"),
         ),
     )

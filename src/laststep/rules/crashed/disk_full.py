@@ -58,7 +58,7 @@ def disk_full(run: Run) -> Answer:
             Remedy(
                 "Find out what is full, and what fills it", f"df -h {os.path.dirname(file) or '.'}; du -sh *", safe=True
             ),
-            Remedy("Keep one checkpoint instead of one per epoch", "ModelCheckpoint(path, save_best_only=True)"),
+            *_fewer_checkpoints(run, file),
         ),
         more=_free_space(run),
     )
@@ -70,3 +70,16 @@ def _free_space(run: Run) -> tuple[Evidence, ...]:
         return ()
     free = [f"{format_size(disk.free)} free in {disk.path}" for disk in after.disks if disk.free is not None]
     return (Evidence("after the end: " + ", ".join(free), (after,)),) if free else ()
+
+
+def _fewer_checkpoints(run: Run, file: str) -> tuple[Remedy, ...]:
+    """Where it was a checkpoint that could not be written."""
+    saver = next(
+        (each for each in (run.fit.began.callbacks if run.fit else ()) if "ModelCheckpoint" in each.class_name), None
+    )
+    if saver is not None:
+        does = "Keep one checkpoint instead of one per epoch: a path without {epoch}"
+        return (Remedy(f"{does}, or only the best", "save_best_only=True", saver.made_at),)
+    if "ckpt" in file or ".tempstate" in file:
+        return (Remedy("Keep the last few checkpoints only, with a CheckpointManager or Saver", "max_to_keep=3"),)
+    return ()

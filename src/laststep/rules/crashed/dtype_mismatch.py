@@ -86,7 +86,7 @@ def _value(message: Message) -> tuple[Evidence, ...]:
 
 def _remedies(message: Message, got: str, wanted: str) -> tuple[Remedy, ...]:
     if got.rstrip("0123456789") in ("str", "string") or "convert string" in message.quote:
-        return (Remedy("Encode text as numbers first", "keras.layers.StringLookup() or pandas.get_dummies(df)"),)
+        return (Remedy("Encode text as numbers first, or with pandas.get_dummies", "keras.layers.StringLookup()"),)
     if (got in OBJECT_TYPES and got not in ("float", "int")) or "object type" in message.quote:
         return (
             Remedy(

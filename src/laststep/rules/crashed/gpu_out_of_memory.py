@@ -63,7 +63,5 @@ def _smaller_batch(run: Run, lack: Shortage) -> tuple[tuple[Remedy, ...], tuple[
     estimate = (
         f"the batch size was {batch}; by these figures, a batch of at most {int(batch * share)} fits" if known else ""
     )
-    first = Remedy(
-        f"Use a smaller batch: {fits} instead of {batch}", f"model.fit(…, batch_size={fits})", fit_place(run)
-    )
+    first = Remedy(f"Use a smaller batch: {fits} instead of {batch}", f"batch_size={fits}", fit_place(run))
     return (first, mixed), ((Evidence(estimate),) if estimate else ())

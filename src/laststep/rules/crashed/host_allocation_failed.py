@@ -63,7 +63,7 @@ def host_allocation_failed(run: Run) -> Answer:
         message,
         "",
         cause=f"An allocation{size} in the machine's memory failed.",
-        remedies=_remedies(message, shape),
+        remedies=_remedies(message, shape, _in_numpy(message)),
         more=_available(run),
     )
 
@@ -83,8 +83,15 @@ def _available(run: Run) -> tuple[Evidence, ...]:
     return (Evidence(f"the machine had {free} of {format_size(host.total)} available in the last sample"),)
 
 
-def _remedies(message: Message, shape: str) -> tuple[Remedy, ...]:
-    chunks = Remedy("Read the data in chunks instead of as one array", 'np.load("data.npy", mmap_mode="r")')
+def _in_numpy(message: Message) -> bool:
+    """An array of the program's own, not a tensor inside a model."""
+    return "MemoryError" in message.found.string.partition(":")[0]
+
+
+def _remedies(message: Message, shape: str, in_numpy: bool) -> tuple[Remedy, ...]:
+    chunks = Remedy("Make or read the data in parts, not as one array: a generator, or np.load with mmap_mode")
+    if not in_numpy:
+        chunks = Remedy("Make this tensor smaller: a smaller batch, or an operation that needs less at once")
     if message.get("dtype") in ("float64", "double"):
         half = Remedy("Use float32, half the size of NumPy's default float64", 'dtype="float32"')
         return (half, chunks)

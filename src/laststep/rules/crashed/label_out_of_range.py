@@ -7,6 +7,7 @@ import re
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.learning.labels import out_of_range
 from laststep.analysis.messages import Message, answer, compiled, find_message
+from laststep.analysis.program import name_of_targets
 from laststep.analysis.progress import fit_place, progress, target_place
 from laststep.analysis.shapes import fit_arguments
 from laststep.record.run import Run
@@ -22,6 +23,7 @@ MESSAGES = compiled(
     r"(?i)(?:labels?|targets?|class(?:es)?) (?:values? )?must be (?:in|<|less than|between)[^\n]*",
     r"(?i)assertion[^\n]*(?:`?x < y`? did not hold|`?labels`? out of bound|t >= 0 && t < n_classes)[^\n]*",
 )
+VOID = 255  # in masks of images: belongs to no class
 
 
 @rule(tier=Tier.ROOT)
@@ -68,8 +70,8 @@ def _without_message(run: Run) -> Answer:
         return answer(run, None, "no label was out of range")
     output, value = found
     low, high = (format_value(int(end or 0)) for end in (output.y.low, output.y.high))
-    shift = Remedy("The labels seem to start at 1: shift them to start at 0", "y = y - 1", fit_place(run))
-    units = Remedy("Give the last layer one unit per class, or fix the labels", f"Dense({int(value) + 1}, …)")
+    shift = _shift(run)
+    units = _more_units(int(value))
     return Finding(
         cause=f"The label {int(value)} is out of range: the model has classes 0 to {(output.units or 1) - 1}.",
         confidence=Confidence.CERTAIN,
@@ -87,18 +89,30 @@ def _seen(message: Message) -> tuple[Evidence, ...]:
 def _remedies(run: Run, message: Message, table: bool) -> tuple[Remedy, ...]:
     value, high = message.get("value"), message.get("high")
     if not value or not high:
-        return (Remedy("Compare the largest label with the number of classes", "print(y.min(), y.max())"),)
+        return (Remedy("Compare the largest label with the number of classes"),)
     if table and int(value) < 0:
-        return (Remedy("An index must not be negative: check where it is made", "tf.debugging.assert_non_negative(x)"),)
+        return (Remedy("An index must not be negative: check where it is made"),)
     if table and "mbedding" not in message.op + message.quote:
         return (Remedy("Keep the indices below the size of the table, or enlarge the table"),)
     if table:
-        change = f"Embedding(input_dim={max(int(value), 0) + 1}, …)  # the largest index of all your data, plus 1"
-        return (Remedy("Give the table one row per index", change),)
+        change = f"input_dim={max(int(value), 0) + 1}"
+        return (Remedy("Give the Embedding one row per index, the largest of all data plus 1", change),)
     values = [int(each) for each in re.findall(r"-?\d+", message.get("labels"))]
     if int(value) == int(high) and 0 not in values:
-        return (Remedy("The labels seem to start at 1: shift them to start at 0", "y = y - 1", fit_place(run)),)
+        return (_shift(run),)
     if int(value) < 0:
         return (Remedy('Negative labels often mean "ignore": drop those samples, or give them weight 0'),)
-    change = f"Dense({int(value) + 1}, …)  # the largest label of all your data, plus 1"
-    return (Remedy("Give the last layer one unit per class, or fix the labels", change),)
+    return (_more_units(int(value)),)
+
+
+def _shift(run: Run) -> Remedy:
+    name = name_of_targets(run)
+    change = f"{name} = {name} - 1" if name else None
+    return Remedy("The labels seem to start at 1: shift them to start at 0", change, fit_place(run) if name else None)
+
+
+def _more_units(value: int) -> Remedy:
+    if value == VOID:
+        return Remedy("255 often marks what is to be left out: tell the loss so", f"ignore_class={VOID}")
+    does = "Give the last layer one unit per class, as many as the largest label of all data plus 1, or fix the labels"
+    return Remedy(does, f"units={value + 1}")

@@ -6,6 +6,7 @@ import re
 
 from laststep.analysis.finding import Confidence, Evidence, Remedy
 from laststep.analysis.messages import Message, answer, compiled, find_message
+from laststep.analysis.replacements import Found, find_old_name
 from laststep.record.events.process import Versions
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, Tier, rule
@@ -45,21 +46,16 @@ LIKELY = compiled(
 REMOVED = compiled(
     rf"module '(?P<module>{_LIBRARIES}[\w.]*)' has no attribute '(?P<name>\w+)'",
     rf"cannot import name '?(?P<name>\w+)'? from '?(?P<module>{_LIBRARIES}[\w.]*)",
-    rf"No module named '?(?P<module>{_LIBRARIES}\.[\w.]+)'?",
+    rf"No module named '?(?P<module>{_LIBRARIES}\.[\w.]+)'?(?![\w.']|; ')",
     r"(?:\.)?(?P<module>(?:fit|compile|evaluate|predict|__init__|save|load_model)\w*)\(\) got an unexpected "
     r"keyword argument '(?P<argument>\w+)'",
     r"`(?P<name>np\.\w+)` was (?:removed|a deprecated alias)",
     r"(?P<name>\w+) is (?:no longer supported|not supported in Keras 3|deprecated[^\n]*has been removed)",
 )
-REPLACEMENTS = {
-    "contrib": "it was part of TensorFlow 1 only",
-    "Session": "it is TensorFlow 1: tf.compat.v1.Session",
-    "placeholder": "it is TensorFlow 1: tf.compat.v1.placeholder",
-    "lr": "it is called learning_rate now",
-    "decay": "use a learning rate schedule instead",
-    "workers": "Keras 3 takes it in PyDataset(workers=…)",
-    "use_multiprocessing": "Keras 3 takes it in PyDataset(use_multiprocessing=…)",
-}
+KERAS_2 = Remedy(
+    "Or use Keras 2 (this works where the program imports tf.keras, not keras)",
+    "pip install tf_keras; TF_USE_LEGACY_KERAS=1 python train.py",
+)
 
 
 @rule(tier=Tier.ROOT)
@@ -73,16 +69,20 @@ def library_incompatible(run: Run) -> Answer:
 
     How laststep knows
         The library's own message about versions; or a name or argument that this version of a known library
-        does not have, which is reported as LIKELY only: it might be a typo.
+        does not have. Where it is known what replaced it, the line is shown as it should be; any other name is
+        reported as LIKELY only: it might be a typo.
 
     What to do
         Run `pip check`, then make a fresh environment with compatible versions. For programs written for Keras
         2: pip install tf_keras and TF_USE_LEGACY_KERAS=1, or change the one name that is shown.
 
     Not to be confused with
-        gpu-libraries-unusable (CUDA and its libraries), unhandled-exception (a package that is not installed).
+        gpu-libraries-unusable (CUDA and its libraries), missing-package (a package that is not installed).
     """
     certain = find_message(run, *CERTAIN)
+    old = find_old_name(run)
+    if old is not None and (certain is None or certain.event is old.message.event):
+        return _old_name(run, old)
     removed = find_message(run, *REMOVED, console=False)
     message = certain or removed or find_message(run, *LIKELY, console=False)
     return answer(
@@ -96,21 +96,31 @@ def library_incompatible(run: Run) -> Answer:
     )
 
 
+def _old_name(run: Run, found: Found) -> Answer:
+    """A name that this version does not have, and that another one is known to replace."""
+    old = found.replacement
+    says = f"Replace it: {old.says}" if old.change is not None else f"Change this line: {old.says}"
+    tf_keras = "tensorflow.keras" in old.old or "tf.keras" in (found.message.where.text if found.message.where else "")
+    return answer(
+        run,
+        found.message,
+        "",
+        cause=f"This version of the library has no {old.old}: {old.says}.",
+        remedies=(Remedy(says, old.change, found.message.where), *((KERAS_2,) if tf_keras else ())),
+        more=_versions(run),
+    )
+
+
 def _cause(certain: Message | None, removed: Message | None, message: Message | None) -> str:
     if certain is not None and certain.get("wanted"):
         return f"A library was built for {certain['library']} {certain['wanted']}, which this system does not have."
     if certain is not None:
         return "Two libraries, or a saved model and a library, have incompatible versions."
     if removed is None:
-        arguments = message.get("argument") if message is not None else ""
-        known = next((name for name in REPLACEMENTS if f"'{name}'" in arguments), None)
-        if known is not None:
-            return f"This version of the library has no argument {known!r}: {REPLACEMENTS[known]}."
         return "Most likely the program, or a saved model, was made for another version of this library."
     name, module, argument = removed.get("name"), removed.get("module"), removed.get("argument")
     what = f"argument {argument!r} of {module}" if argument else ".".join(filter(None, (module, name)))
-    replacement = REPLACEMENTS.get(argument or name)
-    return f"This version of the library has no {what}" + (f": {replacement}." if replacement else ".")
+    return f"This version of the library has no {what}."
 
 
 def _versions(run: Run) -> tuple[Evidence, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Remedy, measured
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured
 from laststep.analysis.messages import Message, answer, compiled, find_message
+from laststep.analysis.progress import progress
+from laststep.analysis.scripts import MissingScript, missing_script
 from laststep.record.events.supervisor import Launch
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -52,6 +54,9 @@ def missing_file(run: Run) -> Answer:
         permission-denied (it exists and may not be read), dataset-empty (a pattern that matches nothing and
         raises no error), data-source-unreachable (a remote source).
     """
+    script = missing_script(run)
+    if script is not None:
+        return _no_script(run, script)
     message = find_message(run, *MESSAGES)
     if message is not None and _LIBRARY[0].search(message.found.string):
         message = None  # a library that cannot be loaded has a rule of its own
@@ -69,6 +74,30 @@ def missing_file(run: Run) -> Answer:
         more=_relative(run, file),
         confidence=Confidence.LIKELY if is_ambiguous else Confidence.CERTAIN,
     )
+
+
+def _no_script(run: Run, script: MissingScript) -> Finding:
+    """Python itself was told to run what is not there."""
+    name = script.path.rsplit("/", 1)[-1]
+    meant = f": did you mean {' or '.join(script.similar)}?" if script.similar else "."
+    change = (
+        " ".join(script.similar[0] if _is(word, name) else word for word in run.command) if script.similar else None
+    )
+    return Finding(
+        cause=f"There is no script {name}{meant}",
+        confidence=Confidence.CERTAIN,
+        evidence=(Evidence(f"Python could not open {script.path}"), progress(run)),
+        remedies=(
+            (Remedy("Run the script that is there", f"laststep run {change}"),)
+            if change
+            else (Remedy("Check the name, and the folder in which it is started"),)
+        ),
+        brief=f"there is no script {name}",
+    )
+
+
+def _is(word: str, name: str) -> bool:
+    return word.rsplit("/", 1)[-1] == name
 
 
 def _relative(run: Run, file: str) -> tuple[Evidence, ...]:

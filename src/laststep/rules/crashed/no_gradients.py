@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Remedy
+from laststep.analysis.learning.site import last_site
 from laststep.analysis.messages import answer, compiled, find_message
+from laststep.analysis.program import trains_by_hand
+from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -14,6 +17,7 @@ MESSAGES = compiled(
     r"(?i)variables? .*have `?None`? for gradient|An operation has `None` for gradient",
     r"Attempting to (?:unscale|get gradients of) None|The optimizer cannot (?:apply|update)[^\n]*no gradients",
 )
+CUTS = (".numpy(", "argmax(", "stop_gradient(", "round(", "floor(")
 
 
 @rule()
@@ -42,8 +46,22 @@ def no_gradients(run: Run) -> Answer:
         message,
         "the optimizer got gradients",
         cause="No gradient reached any weight: the loss does not depend on the weights in a differentiable way.",
-        remedies=(
-            Remedy("With fit: yield a tuple of inputs and targets", "yield (x1, x2), y"),
-            Remedy("In a custom loop: compute the loss inside the tape, without .numpy(), argmax or integers"),
-        ),
+        remedies=_remedies(run),
+        where=_cut_at(run),
     )
+
+
+def _cut_at(run: Run) -> Place | None:
+    """The line that cuts the gradient off, such as one with .numpy(); not the optimizer's, which only notices."""
+    site = last_site(run)
+    cut = site.gradients.cut_at if site is not None else None
+    return cut if cut is not None and any(call in cut.text for call in CUTS) else None
+
+
+def _remedies(run: Run) -> tuple[Remedy, ...]:
+    differentiable = Remedy("Compute the loss inside the tape, without .numpy(), argmax, rounding or integers")
+    if trains_by_hand(run) or (run.fit is not None and run.fit.began.own_train_step is not None):
+        return (differentiable,)
+    if run.fit is not None and run.fit.began.data.y_shape:
+        return (Remedy("Make loss and layers differentiable: no .numpy(), argmax, rounding or integers"),)
+    return (Remedy("Let the data be tuples of inputs and targets: (x, y), or ((x1, x2), y)"), differentiable)

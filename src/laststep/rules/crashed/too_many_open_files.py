@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from laststep.analysis.finding import Evidence, Remedy
-from laststep.analysis.messages import answer, compiled, find_message
+from laststep.analysis.messages import Message, answer, compiled, find_message
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, Tier, rule
 
@@ -41,7 +43,7 @@ def too_many_open_files(run: Run) -> Answer:
         "the limit of open files was not reached",
         cause=f"The process reached its limit of open files{f' when it opened {file}' if file else ''}.",
         remedies=(
-            Remedy("Close each file after use", "with open(path, 'rb') as file:", message.where if message else None),
+            _close(message),
             Remedy("Or raise the limit before the start", "ulimit -n 65536", safe=True),
         ),
         more=_open_files(run),
@@ -54,3 +56,16 @@ def _open_files(run: Run) -> tuple[Evidence, ...]:
         return ()
     first_and_last = f"open files: {counts[0]} in the first sample, {counts[-1]} in the last"
     return (Evidence(first_and_last, curve=tuple(map(float, counts))),)
+
+
+def _close(message: Message | None) -> Remedy:
+    """The line with the call, where it opens something that it gives a name to."""
+    where = message.where if message is not None else None
+    text = where.text.partition("#")[0].strip() if where is not None else ""
+    opened = re.fullmatch(r"(\w+) = ((?:open|[\w.]+\.(?:open|File|create_connection|socket))\(.*\))", text)
+    change = f"with {opened[2]} as {opened[1]}:" if opened else None
+    if "socket" in text or "connection" in text:
+        return Remedy("Close each connection after use, or keep one for all", change, where)
+    if where is not None and ".fit(" in text:
+        return Remedy("Read fewer files at once: a smaller cycle_length of interleave")
+    return Remedy("Close each file after use", change, where)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Remedy
-from laststep.analysis.messages import answer, compiled, find_message
+from laststep.analysis.messages import Message, answer, compiled, find_message
+from laststep.analysis.program import is_dataset, name_of_inputs
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, Tier, rule
 
@@ -19,8 +20,12 @@ MESSAGES = compiled(
     r"(?i)(?:decode_?(?:image|jpeg|png|gif|bmp)|DecodeJpeg|DecodePng|DecodeImage)[^\n]*(?:invalid|failed|unknown|"
     r"corrupt)",
 )
+FIND_WITH_PILLOW = """\
+for path in glob.glob("**/*.jpg", recursive=True):
+    try: PIL.Image.open(path).convert("RGB")
+    except OSError: print(path)"""
 FIND = """\
-for path in files:
+for path in glob.glob("**/*.jpg", recursive=True):
     try: tf.io.decode_image(tf.io.read_file(path))
     except tf.errors.InvalidArgumentError: print(path)"""
 
@@ -51,8 +56,21 @@ def undecodable_image(run: Run) -> Answer:
         message,
         "no image decoder reported an error",
         cause=f"{file or 'A file'} could not be decoded as an image.",
-        remedies=(
-            Remedy("Find the files that are not images", FIND, safe=True),
-            Remedy("Or skip what cannot be decoded", "dataset = dataset.ignore_errors(log_warning=True)"),
-        ),
+        remedies=_remedies(run, message),
+    )
+
+
+def _remedies(run: Run, message: Message | None) -> tuple[Remedy, ...]:
+    """With the decoder that the program uses: TensorFlow's, or Pillow's."""
+    frames = message.event.frames if message is not None and message.event is not None else ()
+    if any("/PIL/" in frame.file for frame in frames) or (message is not None and "PIL" in message.found.string):
+        return (
+            Remedy("Find the files that are not images", FIND_WITH_PILLOW, safe=True),
+            Remedy("Or skip what cannot be decoded: catch PIL.UnidentifiedImageError and OSError around it"),
+        )
+    name = name_of_inputs(run) if run.fit is not None and is_dataset(run.fit.began.data) else None
+    skip = f"{name} = {name}.ignore_errors(log_warning=True)" if name else None
+    return (
+        Remedy("Find the files that are not images", FIND, safe=True),
+        Remedy("Or skip what cannot be decoded, with .ignore_errors() of the dataset", skip),
     )

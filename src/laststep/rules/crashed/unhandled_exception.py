@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
-from laststep.analysis.messages import missing_package, short_message, traceback_on_console
+from laststep.analysis.finding import Confidence, Evidence, Finding, measured, no
+from laststep.analysis.messages import short_message, traceback_on_console
+from laststep.analysis.packages import missing_package
 from laststep.analysis.progress import progress
 from laststep.record.events.process import Raised, RecorderStart
 from laststep.record.place import Place
@@ -46,20 +47,15 @@ def unhandled_exception(run: Run) -> Answer:
         evidence.append(Evidence(f"while handling {inner.type}: {inner.message[:200]}", (error,)))
     evidence.append(progress(run))
     install = missing_package(error)
-    start = Remedy(f"Start at your own line, shown above; `laststep {_verb(run)} -v` shows the whole stack")
     kind = error.type.rsplit(".", 1)[-1] or "?"
     thread = f" in the thread {error.thread}" if error.left == "thread" else ""
     return Finding(
         cause=f"{kind} was raised{thread}{_at(error.where)} and not caught.",
         confidence=confidence,
         evidence=tuple(evidence),
-        remedies=(install or start,),
+        remedies=(install,) if install else (),
         where=error.where,
     )
-
-
-def _verb(run: Run) -> str:
-    return "diagnose" if run.is_log else "why"
 
 
 def _at(where: Place | None) -> str:

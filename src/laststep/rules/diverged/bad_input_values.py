@@ -8,6 +8,7 @@ from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, mea
 from laststep.analysis.learning.bad_step import bad_inputs, bad_site, bad_step_evidence, weights_were_bad
 from laststep.analysis.learning.scale import data_place
 from laststep.analysis.learning.site import Site
+from laststep.analysis.program import names_of_arrays
 from laststep.analysis.progress import progress
 from laststep.record.events.numbers import BadValues
 from laststep.record.run import Run
@@ -15,7 +16,9 @@ from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_count, format_value
 
 ROLES = {"x": "the inputs", "y": "the targets", "sample_weight": "the sample weights"}
-TERMINATE = Remedy("keras.callbacks.TerminateOnNaN() stops training at the first NaN or Inf loss", safe=True)
+TERMINATE_ON_NAN = "TerminateOnNaN"
+TERMINATE = Remedy("Stop training at the first NaN or Inf loss, with a callback", "keras.callbacks.TerminateOnNaN()",
+                   safe=True)  # fmt: skip
 
 
 @rule(tier=Tier.ROOT, sees=("inside",))
@@ -50,13 +53,12 @@ def bad_input_values(run: Run) -> Answer:
     name, bad = next(iter((in_batch or in_arrays).items()))
     bad = in_arrays.get(name, bad)
     where = data_place(site, name)
-    drop = Remedy("Fill or drop these values before training", f"np.isfinite({_variable(name)})", where,
-                  trial={"inputs": "finite"})  # fmt: skip
+    drop = Remedy("Fill or drop these values before training", _dropped(run, name), where, trial={"inputs": "finite"})
     return Finding(
         cause=f"{_role(name).capitalize()} contain {_kinds(bad)}: {_count(bad)}.",
         confidence=Confidence.CERTAIN if in_batch else Confidence.LIKELY,
         evidence=(*_evidence(site, in_batch, in_arrays), bad_step_evidence(site), progress(run)),
-        remedies=(drop, TERMINATE),
+        remedies=(drop, *_stop_at_once(run)),
         where=where,
     )
 
@@ -97,8 +99,20 @@ def _role(name: str) -> str:
     return ROLES.get(name.partition("/")[0], f"the values of {name}") if name else "the data"
 
 
-def _variable(name: str) -> str:
-    return name.partition("/")[0] or "x"
+def _dropped(run: Run, name: str) -> str | None:
+    """The rows with such a value left out, of arrays that the program gives to fit by name."""
+    names = names_of_arrays(run)
+    if names is None or name.partition("/")[0] not in ("x", "y"):
+        return None
+    x, y = names
+    bad = x if name.startswith("x") else y
+    return f"keep = np.isfinite({bad}).reshape(len({bad}), -1).all(axis=1)\n{x}, {y} = {x}[keep], {y}[keep]"
+
+
+def _stop_at_once(run: Run) -> tuple[Remedy, ...]:
+    """The callback that ends a fit, unless it is there already."""
+    used = {callback.class_name for callback in run.fit.began.callbacks} if run.fit is not None else {TERMINATE_ON_NAN}
+    return () if TERMINATE_ON_NAN in used else (TERMINATE,)
 
 
 def _step(site: Site) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.answers import although, no_finite_site
 from laststep.analysis.learning.dead_units import describe_dead_layers, describe_death, died_at
@@ -27,7 +29,7 @@ MIN_DEAD_SHARE_IF_LEARNING = 0.95  # the same, where the model learns in spite o
 MIN_READINGS = 5
 SATURATING = ("sigmoid", "tanh", "softsign")  # where these saturate, their gradient is small, but not 0
 LEAKY = Remedy("Use an activation whose gradient is not 0 for negative inputs, so that dead units can recover",
-               'activation="leaky_relu" (or "elu", "gelu")',
+                'activation="leaky_relu"',
                trial={"hidden": {"activation": "leaky_relu", "from": ["relu"]}})  # fmt: skip
 CHECK_INPUTS = Remedy("Check what goes into this layer: its biases, a threshold, the sign and scale of its inputs")
 
@@ -70,7 +72,7 @@ def dead_activations(run: Run) -> Answer:
         cause=f"{dead[layer]:.0%} of the units in {layer} never activate.",
         confidence=Confidence.LIKELY if no_progress else Confidence.POSSIBLE,
         evidence=(*([no_progress] if no_progress else []), *_evidence(site, dead, layer), progress(run)),
-        remedies=(CHECK_INPUTS, LEAKY),
+        remedies=(CHECK_INPUTS, *_leaky(site, layer)),
         where=layer_place(site, layer),
     )
 
@@ -100,6 +102,14 @@ def _all_died(run: Run, site: Site, reading: Numbers) -> Answer:
         remedies=(CHECK_INPUTS, LEAKY),
         where=layer_place(site, next(iter(gradient_norms(reading)))),
     )
+
+
+def _leaky(site: Site, name: str) -> tuple[Remedy, ...]:
+    """Another activation, where the layer takes one; a layer of the program's own, or a normalization, does not."""
+    layer = next((each for each in site.layers if each.name == name), None)
+    if layer is None or layer.activation in ("", "linear"):
+        return (dataclasses.replace(LEAKY, change=None, trial=LEAKY.trial),)
+    return (dataclasses.replace(LEAKY, where=layer.where),)
 
 
 def _has_no_gradient(site: Site, layer: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
@@ -15,10 +16,10 @@ from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 from laststep.text import format_count
 
-CLIP = Remedy("Clip the gradients", "clipnorm=1.0 in the optimizer, or tf.clip_by_global_norm in a custom loop",
-              trial={"clipnorm": 1.0})  # fmt: skip
+CLIP = Remedy("Clip the gradients, in the optimizer", "clipnorm=1.0", trial={"clipnorm": 1.0})
+CLIP_BY_HAND = Remedy("Clip the gradients before they are applied: tf.clip_by_global_norm", trial={"clipnorm": 1.0})
 DEFAULT_INITIALIZER = Remedy("Use Keras's default initializer, which scales the weights to the layer's size",
-                             'kernel_initializer="glorot_uniform" ("he_normal" for relu)',
+                             'kernel_initializer="glorot_uniform"',
                              trial={"hidden": {"initializer": "glorot_uniform"}})  # fmt: skip
 NORMALIZE = Remedy("In deep models, add BatchNormalization or LayerNormalization between the layers")
 
@@ -61,9 +62,17 @@ def exploding_gradients(run: Run) -> Answer:
         cause=f"The gradients exploded: {grew}.",
         confidence=Confidence.LIKELY if growth(site) else Confidence.POSSIBLE,
         evidence=(*evidence, progress(run)),
-        remedies=(DEFAULT_INITIALIZER, CLIP, NORMALIZE) if starts_large else (CLIP, NORMALIZE),
+        remedies=(*((DEFAULT_INITIALIZER,) if starts_large else ()), _clip(site), NORMALIZE),
         where=(layer_place(site, layer) if starts_large else None) or site.where,
     )
+
+
+def _clip(site: Site) -> Remedy:
+    """In the optimizer where there is one; its own line is where it goes."""
+    made = site.gradients.optimizer.where
+    if not site.optimizer_class:
+        return CLIP_BY_HAND
+    return dataclasses.replace(CLIP, where=made)
 
 
 def _gradients(site: Site) -> list[Evidence]:

@@ -12,9 +12,9 @@ from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
 USE_FLOAT32 = Remedy("Compute large values in float32: sums, exp, squares, the last layer, the loss",
-                     'Dense(…, dtype="float32"), tf.cast(…, "float32")', trial={"precision": "float32"})  # fmt: skip
-SCALE_LOSS = Remedy("Scale the loss, so that small gradients do not underflow and a step that overflows is skipped",
-                    "keras.optimizers.LossScaleOptimizer(optimizer), with optimizer.scale_loss(loss)")  # fmt: skip
+                      'dtype="float32"', trial={"precision": "float32"})  # fmt: skip
+SCALE_LOSS = Remedy("Scale the loss, with scale_loss in a loop of your own: small gradients do not underflow",
+                    "keras.optimizers.LossScaleOptimizer(…)")  # fmt: skip
 USE_BFLOAT16 = Remedy("Or use bfloat16, which has the range of float32",
                       'keras.mixed_precision.set_global_policy("mixed_bfloat16")',
                       trial={"precision": "mixed_bfloat16"})  # fmt: skip

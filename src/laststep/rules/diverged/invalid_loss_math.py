@@ -22,7 +22,7 @@ from laststep.rules.rule import Answer, rule
 from laststep.text import format_count
 
 GUARD_ARGUMENTS = Remedy("Keep the arguments of log, sqrt and divisions away from 0",
-                         "tf.math.log(x + 1e-7), tf.sqrt(tf.maximum(x, 1e-12)), tf.math.divide_no_nan(a, b)",
+                         "tf.math.log(… + 1e-7), tf.sqrt(tf.maximum(…, 1e-12)), tf.math.divide_no_nan(…, …)",
                          trial={"guard": True})  # fmt: skip
 USE_LOGITS = Remedy("Use Keras's cross-entropy with from_logits=True: it does not compute log(0)")
 GUARD_BEFORE_WHERE = Remedy("tf.where does not protect a gradient: make the value safe before the operation, not after")

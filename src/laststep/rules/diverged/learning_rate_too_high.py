@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Mapping
 
 from laststep.analysis.finding import Evidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.learning.answers import although, no_finite_site
@@ -96,9 +97,18 @@ def _finding(run: Run, site: Site, sign: str, symptom: Evidence) -> Finding:
         cause=f"The learning rate {compact(rate)} is too high: {sign}.",
         confidence=confidence_of(site),
         evidence=(*evidence, progress(run)),
-        remedies=(Remedy("Lower the learning rate", f"learning_rate={value}", site.rate_set_at, trial=trial),),
+        remedies=(_lower(site, value, trial),),
         where=site.rate_set_at,
     )
+
+
+def _lower(site: Site, value: float, trial: Mapping[str, float]) -> Remedy:
+    """The rate of the optimizer's own line; where that is lower already, a schedule or a callback has raised it."""
+    start = min((rate for rate in map(site.rate, site.readings) if math.isfinite(rate)), default=math.inf)
+    if value >= start:
+        says = f"Limit what raises the learning rate, from {compact(start)}: a schedule, or a callback"
+        return Remedy(says, None, site.rate_set_at, trial=trial)
+    return Remedy("Lower the learning rate", f"learning_rate={value}", site.rate_set_at, trial=trial)
 
 
 def _suggested_rate(site: Site, rate: float, update: float) -> float:

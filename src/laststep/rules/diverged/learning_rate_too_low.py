@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from laststep.analysis.finding import Evidence, Finding, Remedy, cannot, measured
 from laststep.analysis.learning.answers import although, no_finite_site
@@ -101,9 +102,18 @@ def _too_slow(run: Run, site: Site, no_progress: Evidence, total: float) -> Find
             Evidence(f"all sampled updates add up to {total:.2%} of the weights' norm", site.readings[-1:]),
             progress(run),
         ),
-        remedies=(Remedy("Raise the learning rate", f"learning_rate={value}", site.rate_set_at, trial=trial),),
+        remedies=(_raise(run, site, value, trial),),
         where=site.rate_set_at,
     )
+
+
+def _raise(run: Run, site: Site, value: float, trial: Mapping[str, float]) -> Remedy:
+    """With a schedule it is the schedule that has to be changed."""
+    schedule = run.fit.began.optimizer.schedule if run.fit is not None else ""
+    if schedule:
+        says = f"Check the {schedule}: it counts steps, not epochs, and lowers the rate too soon or too far"
+        return Remedy(says, None, site.rate_set_at, trial=trial)
+    return Remedy("Raise the learning rate", f"learning_rate={value}", site.rate_set_at, trial=trial)
 
 
 def _dropped(run: Run, site: Site, no_progress: Evidence) -> Finding:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+from laststep.analysis.batches import training_data
 from laststep.analysis.finding import Confidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.learning.learning import FAILS, LEARNS, learning_of
 from laststep.analysis.learning.site import sites, trains_in_turns
+from laststep.analysis.program import is_dataset, name_of_inputs, name_of_model, names_of_arrays, trains_by_hand
 from laststep.analysis.progress import fit_place
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, Tier, rule
@@ -14,7 +16,6 @@ from laststep.text import format_count
 
 MIN_SHARE_LIKELY = 1.0  # of the baseline's loss: a model that has learned a weak signal is a little below it
 MIN_STEPS = 150  # more than for a specific cause
-OVERFIT = Remedy("Check whether the model can overfit ten samples", "model.fit(x[:10], y[:10], epochs=200)")
 
 
 @rule(tier=Tier.CONSEQUENCE, sees=("inside",), follows=("diverged", "bad-labels-for-loss"))
@@ -57,6 +58,18 @@ def loss_not_improving(run: Run) -> Answer:
         cause="The loss does not improve, and the record does not explain why.",
         confidence=Confidence.LIKELY if nothing_learned and learning.losses.is_over else Confidence.POSSIBLE,
         evidence=learning.evidence,
-        remedies=(OVERFIT,),
+        remedies=(_overfit(run),),
         where=fit_place(run),
     )
+
+
+def _overfit(run: Run) -> Remedy:
+    """A model that cannot learn ten samples by heart has a fault of its own."""
+    if trains_by_hand(run):
+        return Remedy("Check whether it can overfit one batch: take the same one in every step")
+    names = names_of_arrays(run)
+    change = f"{name_of_model(run)}.fit({names[0]}[:10], {names[1]}[:10], epochs=200)" if names else None
+    data = name_of_inputs(run)
+    if change is None and data and is_dataset(training_data(run)):
+        change = f"{name_of_model(run)}.fit({data}.take(1).repeat(200))"
+    return Remedy("Check whether the model can overfit ten samples, or one batch", change)

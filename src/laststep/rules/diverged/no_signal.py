@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from laststep.analysis.batches import training_data
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.learning.answers import although
 from laststep.analysis.learning.learning import (
@@ -16,6 +17,7 @@ from laststep.analysis.learning.learning import (
 )
 from laststep.analysis.learning.site import Site, last_site
 from laststep.analysis.learning.weights import is_high_rate
+from laststep.analysis.program import is_dataset, name_of_inputs, names_of_arrays
 from laststep.analysis.progress import fit_place, target_place
 from laststep.record.events.numbers import Dependence
 from laststep.record.run import Run
@@ -95,6 +97,13 @@ def _finding(run: Run, cause: str, seen: Evidence, learning: Learning, confidenc
         cause=cause,
         confidence=confidence,
         evidence=(seen, *learning.evidence),
-        remedies=(Remedy(does, "print(x[:3], y[:3])", fit_place(run), safe=True, trial=trial),),
+        remedies=(Remedy(does, _show(run), fit_place(run), safe=True, trial=trial),),
         where=target_place(run),
     )
+
+
+def _show(run: Run) -> str | None:
+    names, data = names_of_arrays(run), name_of_inputs(run)
+    if names is not None:
+        return f"print({names[0]}[:3], {names[1]}[:3])"
+    return f"print(next(iter({data})))" if data and is_dataset(training_data(run)) else None

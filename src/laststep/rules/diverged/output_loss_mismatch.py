@@ -10,6 +10,8 @@ from laststep.analysis.progress import fit_place
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, Tier, rule
 
+OR_LOGITS = Remedy("Or leave the layer, and tell the loss that it gets logits", "from_logits=True")
+
 
 @rule(tier=Tier.ROOT, sees=("inside",))
 def output_loss_mismatch(run: Run) -> Answer:
@@ -49,11 +51,14 @@ def output_loss_mismatch(run: Run) -> Answer:
 
 def _finding(run: Run, output: Output, mismatch: Mismatch, learning: Learning) -> Finding:
     is_certain = mismatch.is_certain or (learning.fails and learning.at_baseline)
-    remedy = Remedy("Match the last layer and the loss", mismatch.change, output.layer.where, trial=mismatch.trial)
+    does = "Match the loss and the last layer" if mismatch.in_loss else "Match the last layer and the loss"
+    where = None if mismatch.in_loss else output.layer.where
+    remedy = Remedy(does, mismatch.change, where, trial=mismatch.trial)
+    or_logits = () if mismatch.in_loss or output.activation != "linear" else (OR_LOGITS,)
     return Finding(
         cause=mismatch.cause,
         confidence=Confidence.CERTAIN if is_certain else Confidence.LIKELY,
         evidence=(Evidence(mismatch.seen, output.events), *learning.evidence),
-        remedies=(remedy,),
+        remedies=(remedy, *or_logits),
         where=output.layer.where or fit_place(run) or output.site.where,
     )

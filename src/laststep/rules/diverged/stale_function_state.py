@@ -36,18 +36,24 @@ def stale_function_state(run: Run) -> Answer:
         recorded = run.has(Gradients)
         return measured("no value that a traced step read has changed") if recorded else no("no step was recorded")
     first = changed[0]
-    before = format_value(first.before)
     others = [value.name for value in changed[1:4] if value.name != first.name]
     cause, evidence = _written(first) if first.written else _outdated(first)
     more = (Evidence(f"the same holds for {', '.join(others)}"),) if others else ()
-    variable = f"{first.name} = tf.Variable({before}, trainable=False)"
+    variable = f"{first.name} = tf.Variable({_initial(first)}, trainable=False)"
     return Finding(
         cause=cause,
         confidence=Confidence.LIKELY,
         evidence=(evidence, *more, *learning_of(run).evidence),
-        remedies=(Remedy("Keep it in a tf.Variable, and change it with .assign(…)", variable, first.place),),
+        remedies=(Remedy("Keep it in a tf.Variable where it is first set, and change it with .assign(…)", variable),),
         where=first.place,
     )
+
+
+def _initial(value: StaleValue) -> str:
+    """As a float: a variable of integers takes no fraction later, and does not mix with other tensors."""
+    if isinstance(value.before, bool) or value.written or value.before is None:
+        return str(value.before)
+    return str(float(value.before))
 
 
 def _outdated(value: StaleValue) -> tuple[str, Evidence]:

@@ -6,8 +6,10 @@ from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, mea
 from laststep.analysis.learning.learning import learning_of
 from laststep.analysis.learning.outputs import Output, outputs
 from laststep.analysis.learning.site import Site, sites
+from laststep.analysis.rewrite import subtracted
 from laststep.record.decode import Shape
 from laststep.record.events.numbers import Broadcast
+from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, Tier, rule
 
@@ -66,7 +68,7 @@ def _in_graph(run: Run, site: Site, broadcast: Broadcast) -> Finding:
             *learning_of(run).evidence,
         ),
         remedies=(
-            Remedy("Give both the same shape", "y = tf.reshape(y, tf.shape(pred))", where,
+            Remedy("Give both the same shape", _reshaped(where), where,
                    trial={"targets": "as predicted"}),
         ),
         where=where,
@@ -76,7 +78,7 @@ def _in_graph(run: Run, site: Site, broadcast: Broadcast) -> Finding:
 def _in_loss(run: Run, output: Output) -> Finding:
     y, y_pred = _shape(output.y_shape), _shape(output.y_pred_shape)
     where = output.layer.where or output.site.where
-    change = f"Dense({output.y_shape[-1]})"
+    change = f"units={output.y_shape[-1]}"
     return Finding(
         cause=f"Targets and predictions of shapes {y} and {y_pred} were broadcast against each other.",
         confidence=Confidence.CERTAIN,
@@ -92,3 +94,9 @@ def _in_loss(run: Run, output: Output) -> Finding:
 def _shape(sizes: Shape) -> str:
     inner = ", ".join("any" if size is None else str(size) for size in sizes)
     return f"({inner},)" if len(sizes) == 1 else f"({inner})"
+
+
+def _reshaped(where: Place | None) -> str | None:
+    """With the names of the two, where the line subtracts one from the other."""
+    names = subtracted(where.text) if where is not None else None
+    return "{0} = tf.reshape({0}, tf.shape({1}))".format(*names) if names else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.learning.answers import although, no_finite_site
 from laststep.analysis.learning.bad_step import bad_step_evidence
@@ -17,14 +19,17 @@ from laststep.analysis.learning.scale import (
     max_abs,
 )
 from laststep.analysis.learning.site import UNSEEN, Site, compact, or_nan
+from laststep.analysis.program import names_of_arrays
 from laststep.analysis.progress import progress
 from laststep.record.events.numbers import TensorStatistics
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, Tier, rule
 
 STANDARDIZE = Remedy("Scale each feature to mean 0 and standard deviation 1 (images: divide by 255)",
-                     "layer = keras.layers.Normalization(); layer.adapt(x); make it the model's first layer",
                      trial={"inputs": "scaled"})  # fmt: skip
+PIXELS = Remedy("Scale the pixels to 0 … 1, as the model's first layer", "keras.layers.Rescaling(1 / 255)",
+                trial={"inputs": "scaled"})  # fmt: skip
+MAX_PIXEL = 255
 
 
 @rule(tier=Tier.ROOT, sees=("inside",))
@@ -73,7 +78,7 @@ def _finding(run: Run, site: Site, inputs: LargeTensor, sign: str, symptom: Evid
         cause=f"The inputs are not scaled ({_range(seen, inputs)}): {sign}.",
         confidence=confidence_of(site) if is_clear else Confidence.POSSIBLE,
         evidence=(symptom, Evidence(_means(seen), site.batches[-1:]), progress(run)),
-        remedies=(STANDARDIZE,),
+        remedies=(_scale(run, seen),),
         where=data_place(site, inputs.name),
     )
 
@@ -88,6 +93,18 @@ def _implied(run: Run, site: Site, sign: str) -> Finding:
         remedies=(STANDARDIZE,),
         where=data_place(site, "x"),
     )
+
+
+def _scale(run: Run, seen: TensorStatistics) -> Remedy:
+    """Pixels have a scale that is known; any other features that of the data."""
+    low, high = or_nan(seen.low), or_nan(seen.high)
+    if low >= 0 and high == MAX_PIXEL:
+        return PIXELS
+    names = names_of_arrays(run)
+    if names is None:
+        return STANDARDIZE
+    change = "normalization = keras.layers.Normalization()\nnormalization.adapt({})  # the model's first layer"
+    return dataclasses.replace(STANDARDIZE, change=change.format(names[0]))
 
 
 def _range(seen: TensorStatistics, inputs: LargeTensor) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 from laststep.analysis.finding import Evidence, Finding, Remedy, cannot, measured
@@ -11,14 +12,15 @@ from laststep.analysis.learning.growth import blow_up
 from laststep.analysis.learning.learning import confidence_of, finite_site, learning_of
 from laststep.analysis.learning.scale import MIN_LARGE, data_place, large_targets
 from laststep.analysis.learning.site import UNSEEN, Site, compact, or_nan
+from laststep.analysis.program import name_of_targets
 from laststep.analysis.progress import progress
 from laststep.record.events.numbers import TensorStatistics
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, Tier, rule
 
 STANDARDIZE = Remedy("Train on standardized targets, and transform the predictions back",
-                     "y = (y - y.mean()) / y.std()", trial={"targets": "scaled"})  # fmt: skip
-USE_LOG = Remedy("For targets that span orders of magnitude, train on their logarithm", "y = np.log(y)")
+                     trial={"targets": "scaled"})  # fmt: skip
+USE_LOG = Remedy("For targets that span orders of magnitude, train on their logarithm")
 
 
 @rule(tier=Tier.ROOT, sees=("inside",))
@@ -88,6 +90,19 @@ def _finding(run: Run, site: Site, y: TensorStatistics, sign: str, symptom: Evid
         cause=f"The targets are not scaled (mean {mean}, from {low} to {high}): {sign}.",
         confidence=confidence_of(site),
         evidence=(*evidence, progress(run)),
-        remedies=(STANDARDIZE, USE_LOG) if or_nan(y.low) > 0 else (STANDARDIZE,),
+        remedies=_remedies(run, y),
         where=data_place(site, "y"),
+    )
+
+
+def _remedies(run: Run, y: TensorStatistics) -> tuple[Remedy, ...]:
+    """With the program's own name for the targets, where it gives fit an array."""
+    name = name_of_targets(run)
+    change = f"{name} = ({name} - {name}.mean()) / {name}.std()" if name else None
+    scaled = dataclasses.replace(STANDARDIZE, change=change)
+    wide = or_nan(y.low) > 0 and or_nan(y.high) > MIN_LARGE * or_nan(y.low)
+    return (
+        (scaled, dataclasses.replace(USE_LOG, change=f"{name} = np.log({name})" if name else None))
+        if wide
+        else (scaled,)
     )

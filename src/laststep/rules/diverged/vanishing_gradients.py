@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from laststep.analysis.finding import Evidence, Finding, Remedy, measured, no
 from laststep.analysis.learning.answers import although, no_finite_site
 from laststep.analysis.learning.learning import confidence_of, finite_site, learning_of
@@ -31,10 +33,13 @@ USE_RELU = Remedy(
     trial={"hidden": {"activation": "relu", "initializer": "he_normal", "from": ["sigmoid", "tanh"]}},
 )
 NORMALIZE = Remedy("Add BatchNormalization between the layers, or skip connections")
-USE_LSTM = Remedy("Use an LSTM or GRU, which can keep a value over a long sequence", "keras.layers.LSTM(units)")
+USE_LSTM = Remedy("Use an LSTM or GRU, which can keep a value over a long sequence", "keras.layers.LSTM(…)")
 DEFAULT_INITIALIZER = Remedy("Use Keras's default initializer, which scales the weights to the layer's size",
                              'kernel_initializer="glorot_uniform"',
                              trial={"hidden": {"initializer": "glorot_uniform"}})  # fmt: skip
+RECURRENT_INITIALIZER = Remedy("Use Keras's default initializer, which keeps the size of the state from step to step",
+                               'recurrent_initializer="orthogonal"',
+                               trial={"hidden": {"initializer": "glorot_uniform"}})  # fmt: skip
 
 
 @rule(sees=("inside",))
@@ -106,9 +111,17 @@ def _through_time(run: Run, site: Site, layer: str) -> Answer:
         cause=f"The gradients vanish through time in {layer}: only the end of the sequence affects the output.",
         confidence=confidence_of(site),
         evidence=(no_progress, Evidence(says, site.batches[:1]), progress(run)),
-        remedies=(USE_LSTM, DEFAULT_INITIALIZER),
+        remedies=(_lstm(site, layer), RECURRENT_INITIALIZER),
         where=layer_place(site, layer),
     )
+
+
+def _lstm(site: Site, name: str) -> Remedy:
+    """With as many units as the layer has, at its line."""
+    found = next((each for each in site.layers if each.units and name.startswith(each.name)), None)
+    if found is None:
+        return USE_LSTM
+    return dataclasses.replace(USE_LSTM, change=f"keras.layers.LSTM({found.units})", where=found.where)
 
 
 def _saturate(site: Site, layers: list[str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.learning.frozen import (
@@ -16,6 +17,7 @@ from laststep.analysis.learning.learning import LEARNS, Learning, learning_of
 from laststep.analysis.learning.seen import MIN_STEPS_OPEN
 from laststep.analysis.learning.site import Site, gradient_norms, last_site, latest_sites, or_nan, sites
 from laststep.analysis.learning.weights import shapes
+from laststep.analysis.rewrite import argument_of
 from laststep.record.events.numbers import Applied, Numbers
 from laststep.record.place import Place
 from laststep.record.run import Run
@@ -138,10 +140,23 @@ def _never_applied(run: Run, learning: Learning) -> Finding | None:
         cause="Gradients are computed but never applied: no weight changes.",
         confidence=Confidence.CERTAIN,
         evidence=(Evidence(says, (site.readings[0], site.readings[-1])), *more, *learning.evidence),
-        remedies=(Remedy("Apply the gradients to the variables they were computed for",
-                         "optimizer.apply_gradients(zip(grads, model.trainable_variables))", where),),
+        remedies=(_apply(site, where),),
         where=where,
     )  # fmt: skip
+
+
+def _apply(site: Site, where: Place | None) -> Remedy:
+    """In the line that applies them to others, with the variables that the gradients were taken of."""
+    text = site.where.text if site.where is not None else ""
+    asked, given = (
+        argument_of(text, "gradient", "sources", 1),
+        where.text.partition("#")[0] if where is not None else "",
+    )
+    applied = re.search(r"apply_gradients\(zip\((\w+), *([\w.]+)\)\)", given)
+    change = given.replace(applied[2], asked).strip() if applied and asked else None
+    if not site.optimizer_class and change is None:
+        return Remedy("Apply the gradients: variable.assign_sub(rate * gradient), or apply_gradients of an optimizer")
+    return Remedy("Apply the gradients to the variables they were computed for", change, where if change else None)
 
 
 def _change_somewhere(run: Run, site: Site) -> bool:

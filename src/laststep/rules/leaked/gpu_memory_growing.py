@@ -99,10 +99,8 @@ def _finding(run: Run, gpu: int, points: list[Point], per_step: float, seconds_l
             *saved(run),
         ),
         remedies=(
-            Remedy(
-                "Store numbers instead of tensors: a tensor in a list keeps its GPU memory allocated", "float(loss)"
-            ),
-            Remedy("Move what must be kept to the host's memory", "result.numpy()"),
+            Remedy("Store numbers instead of tensors: a tensor in a list keeps its GPU memory allocated"),
+            Remedy("Move what must be kept to the host's memory, with .numpy()"),
         ),
         where=(leak.owner.where if leak else None) or fit_place(run),
     )

@@ -40,7 +40,7 @@ HANDLES = (
         count=lambda sample: sample.files,
         min_growth=50,
         leaked="opened and never closed",
-        remedy=Remedy("Close each file after use", "with open(path, 'rb') as file:"),
+        remedy=Remedy("Close each file after use: with open(…) as file"),
     ),
     Handle(
         kind="threads",

@@ -88,8 +88,6 @@ def _on_gpu(run: Run, leak: GpuLeak, lack: Shortage) -> Finding:
 def _remedies(owner: Owner, held: str) -> tuple[Remedy, ...]:
     store = Remedy("Store a summary of each, not its whole content", None, owner.where, safe=True)
     if held == "tensors":
-        store = Remedy(
-            "Store the number that you need, not the tensor", "….append(float(loss))", owner.where, safe=True
-        )
+        store = Remedy("Store the number that you need, not the tensor: float(…) of it", None, owner.where, safe=True)
     few = f"Or write them to disk, or keep only the last few in {owner.name}: collections.deque(maxlen=10)"
     return (store, Remedy(few))

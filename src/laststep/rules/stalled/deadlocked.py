@@ -64,7 +64,7 @@ def _remedy(waiting: list[tuple[str, ThreadView]]) -> Remedy:
         return Remedy("Read the child's output while waiting for it: process.communicate()", None, place, safe=True)
     if "child" in name:
         does = "Start the worker processes with spawn instead of fork, or before TensorFlow starts its threads"
-        return Remedy(does, 'multiprocessing.get_context("spawn").Pool(4)', place, safe=True)
+        return Remedy(does, 'multiprocessing.set_start_method("spawn")', place, safe=True)
     kinds = {thread.waits_for for _, thread in waiting}
     if "future" in kinds or "pool" in kinds:
         return Remedy("Do not wait inside a pool for a task of the same pool", None, place, safe=True)

@@ -101,7 +101,7 @@ def _remedies(view: SnapshotView) -> list[Remedy]:
     feeder = view.blocked
     if feeder.waits_for == "queue":
         does = "Add a timeout, and put a producer's exception into the queue so that the consumer raises it"
-        return [Remedy(does, "item = q.get(timeout=60)", feeder.place, safe=True)]
+        return [Remedy(does, "timeout=60", feeder.place, safe=True)]
     if feeder.on.startswith("socket"):
         return [Remedy("Set a timeout on the request, and retry", None, feeder.place, safe=True)]
     if not view.idle:

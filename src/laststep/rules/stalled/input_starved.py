@@ -120,7 +120,7 @@ def _remedies_of(stage: Stage, cached: bool) -> list[Remedy]:
         does = "The generator runs in one Python thread: move its work into tf.data stages, or a PyDataset with workers"
         found.append(Remedy(does, None, at))
     elif stage.stage == "Map" and (stage.python or stage.random) and stage.num_parallel_calls is None:
-        change = f".map({stage.function or 'f'}, num_parallel_calls=tf.data.AUTOTUNE)"
+        change = "num_parallel_calls=tf.data.AUTOTUNE"
         what = "Python" if stage.python else "random"
         found.append(Remedy(f"Run this {what} map on several samples in parallel", change, at))
     if stage.decodes and not cached:

@@ -108,4 +108,4 @@ def _remedy(changes: Changes, where: Place | None) -> Remedy:
     argument, _, now = changes[0]
     if now.startswith("Literal"):
         return Remedy("Pass a tensor instead of a Python number", f"{argument} = tf.constant({argument})", where)
-    return Remedy("Let one graph serve all shapes", "@tf.function(reduce_retracing=True)", where)
+    return Remedy("Let one graph serve all shapes, in tf.function", "reduce_retracing=True", where)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
-from laststep.analysis.messages import missing_package, short_message
+from laststep.analysis.messages import short_message
+from laststep.analysis.packages import missing_package
 from laststep.analysis.progress import progress, went_on
 from laststep.analysis.stops import metrics_of
 from laststep.record.events.process import Raised

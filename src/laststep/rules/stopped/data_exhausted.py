@@ -5,7 +5,6 @@ from __future__ import annotations
 from laststep.analysis.batches import (
     Shortfall,
     count_batches,
-    dataset_name,
     is_about_data,
     is_about_validation,
     ran_out_warnings,
@@ -14,7 +13,9 @@ from laststep.analysis.batches import (
 )
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.messages import Message, compiled, find_message
+from laststep.analysis.program import is_dataset, is_generator, name_of_data
 from laststep.analysis.progress import fit_place, progress
+from laststep.analysis.rewrite import with_arguments
 from laststep.record.events.process import WarningShown
 from laststep.record.events.training import Epoch
 from laststep.record.place import Place
@@ -112,17 +113,26 @@ def _remedies(run: Run, short: Shortfall, where: Place | None) -> tuple[Remedy, 
         available = f"Or request what is available: the data holds {count_batches(length)}"
         fewer = Remedy(available, f"steps_per_epoch={length}", at_fit)
     else:
-        fewer = Remedy("Or leave steps_per_epoch out: an epoch is then one pass over the data", None, at_fit)
-    if not short.has_phantoms or length != short.asked:
-        return (_repeat(run, where), fewer)
-    cardinality = f"{dataset_name(where)}.apply(tf.data.experimental.assert_cardinality({length}))"
-    return (_repeat(run, where), Remedy("Or declare the length of the dataset", cardinality, where), fewer)
+        without = with_arguments(at_fit.text, {"steps_per_epoch": None}) if at_fit is not None else None
+        fewer = Remedy("Or leave steps_per_epoch out: an epoch is then one pass over the data", without, at_fit)
+    data, name = short.fit.began.data, name_of_data(run, where)
+    if is_generator(data):
+        return (_repeat(run, where),)  # it does not start again: each epoch would take what the one before has left
+    repeat = () if data.type and not is_dataset(data) and "Iterator" not in data.type else (_repeat(run, where),)
+    if not short.has_phantoms or length != short.asked or not is_dataset(data):
+        return (*repeat, fewer)
+    cardinality = f"{name} = {name}.apply(tf.data.experimental.assert_cardinality({length}))" if name else None
+    return (*repeat, Remedy("Or declare the length of the dataset", cardinality, where), fewer)
 
 
 def _repeat(run: Run, where: Place | None) -> Remedy:
-    if "generator" in training_data(run).type:
-        return Remedy("Let the generator never end", "while True:  # around its loop", where)
-    return Remedy("Repeat the dataset", "{0} = {0}.repeat()".format(dataset_name(where)), where)
+    data = training_data(run)
+    if is_generator(data):
+        return Remedy("Let the generator never end, with a loop around its own", "while True:", where)
+    name = name_of_data(run, where) if is_dataset(data) else None
+    if name is None:
+        return Remedy("Repeat the dataset, before an iterator is made of it: .repeat()")
+    return Remedy("Repeat the dataset", f"{name} = {name}.repeat()", where)
 
 
 def _raised(run: Run, message: Message) -> Finding:
@@ -133,7 +143,7 @@ def _raised(run: Run, message: Message) -> Finding:
         evidence=(message.evidence, progress(run)),
         remedies=(
             _repeat(run, message.where),
-            Remedy("Or let the loop end with the data", "for batch in dataset:", message.where),
+            Remedy("Or let the loop end with the data"),
         ),
         where=message.where or fit_place(run),
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from laststep.analysis.batches import training_data
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.messages import answer, compiled, find_message
+from laststep.analysis.program import is_array, is_dataset, name_of_data
+from laststep.record.place import Place
 from laststep.record.run import Fit, Run
 from laststep.rules.rule import Answer, rule
 
@@ -122,5 +124,16 @@ def _remedies(run: Run) -> tuple[Remedy, ...]:
     suspects = tuple(Remedy(f"The pipeline has {suspect}", change, made) for suspect, change in _suspects(run))
     return (
         *suspects,
-        Remedy("Check that there is data before training", "assert next(iter(dataset), None) is not None", made),
+        _check(run, made),
     )
+
+
+def _check(run: Run, made: Place | None) -> Remedy:
+    """With the program's own name: a dataset has a first element, an array has rows."""
+    data, name = training_data(run), name_of_data(run, made)
+    change = None
+    if name is not None and is_array(data):
+        change = f"assert len({name})"
+    elif name is not None and is_dataset(data):
+        change = f"assert next(iter({name}), None) is not None"
+    return Remedy("Check that there is data before training", change, made if change else None)

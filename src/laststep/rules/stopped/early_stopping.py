@@ -73,7 +73,7 @@ def _finding(run: Run, stop: Stop) -> Finding:
         cause=f"EarlyStopping ended the training{reached}: {monitor} no longer improved.",
         confidence=Confidence.CERTAIN,
         evidence=tuple(evidence),
-        remedies=() if restored else (_keep_the_best(str(monitor), patience, run),),
+        remedies=() if restored else (_keep_the_best(run, stop),),
         where=fit_place(run),
     )
 
@@ -94,6 +94,6 @@ def _of_log(run: Run, stop: Stop) -> Finding:
     )
 
 
-def _keep_the_best(monitor: str, patience: object, run: Run) -> Remedy:
-    change = f"EarlyStopping(monitor={monitor!r}, patience={patience}, restore_best_weights=True)"
-    return Remedy("Keep the best weights instead of the last", change, fit_place(run))
+def _keep_the_best(run: Run, stop: Stop) -> Remedy:
+    made = stop.callback.made_at if stop.callback is not None else None
+    return Remedy("Keep the best weights instead of the last", "restore_best_weights=True", made or fit_place(run))

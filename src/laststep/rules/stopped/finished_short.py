@@ -10,7 +10,7 @@ from laststep.record.run import Run
 from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_count
 
-REPEAT = Remedy("Repeat the dataset, or request no more steps than it has", "dataset = dataset.repeat()")
+REPEAT = Remedy("Repeat the data, or request no more steps than it has")
 
 
 @rule(tier=Tier.ECHO, sees=("inside",), follows=("stopped", "stalled"))

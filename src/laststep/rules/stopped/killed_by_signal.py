@@ -133,4 +133,6 @@ def _remedies(name: str, by_itself: bool) -> tuple[Remedy, ...]:
         return (Remedy("Check the line above: it sends the signal"),)
     if name == "SIGHUP":
         return (Remedy("Start it so that it survives the terminal", "tmux new -s train laststep run …", safe=True),)
+    if name == "SIGXCPU":
+        return (Remedy("Raise the limit on CPU time before the start", "ulimit -t unlimited", safe=True),)
     return (Remedy("Check the logs of what may kill processes here: scheduler, container engine, OOM daemons"),)

@@ -84,7 +84,7 @@ def _remedies(run: Run, before: list[float]) -> tuple[Remedy, ...]:
     lower = (
         f"The loss climbed until it was no longer finite: try a lower learning rate ({name} had {format_value(rate)})"
     )
-    return (Remedy(lower, f"learning_rate={rate / 10:.3g}", fit_place(run)), FIND_CAUSE)
+    return (Remedy(lower), FIND_CAUSE)
 
 
 def _all_clear(run: Run) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.program import backup
 from laststep.analysis.progress import progress, saved
 from laststep.analysis.signals import (
     killed_with,
@@ -109,11 +110,4 @@ def _remedies(run: Run) -> tuple[Remedy, ...]:
     used = {callback.class_name for callback in fit.began.callbacks} if fit else set()
     if fit is None or used & saves:
         return (Remedy("Find out who sent it: the scheduler's log, `kubectl describe pod`, `docker events`"),)
-    return (
-        Remedy(
-            "Let the next run continue where this one ended",
-            'callbacks=[keras.callbacks.BackupAndRestore("backup")]',
-            fit.began.where,
-            safe=True,
-        ),
-    )
+    return (backup(run),)

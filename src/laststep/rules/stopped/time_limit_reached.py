@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.program import backup
 from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.signals import killed_with, quoted, received_signal, reported, verdict
 from laststep.record.events.supervisor import Limits, ProcessEnd, SignalReceived
@@ -89,13 +90,12 @@ def _cpu_time(run: Run) -> Evidence | None:
 
 
 def _finding(run: Run, why: str, evidence: Evidence, confidence: Confidence = Confidence.CERTAIN) -> Finding:
-    change = 'callbacks=[keras.callbacks.BackupAndRestore("backup")]'
     return Finding(
         cause=f"The time limit was reached: {why}.",
         confidence=confidence,
         evidence=(evidence, progress(run)),
         remedies=(
-            Remedy("Let the next run continue where this one ended", change, fit_place(run), safe=True),
+            backup(run),
             Remedy("Or request more time"),
         ),
         where=fit_place(run),

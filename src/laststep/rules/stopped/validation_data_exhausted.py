@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from laststep.analysis.batches import batches_named, count_batches, is_about_validation, ran_out_warnings
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.progress import fit_place
+from laststep.analysis.rewrite import with_arguments
 from laststep.record.events.process import WarningShown
 from laststep.record.events.training import Validation
+from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
@@ -53,11 +55,18 @@ def _finding(run: Run, asked: int, got: int | None, events: Sequence[Validation 
         cause=f"Validation was cut short: {counts}. Training itself was not.",
         confidence=Confidence.CERTAIN,
         evidence=(Evidence(f"{line}{counts}", tuple(events[:3])), *((Evidence(missing),) if missing else ())),
-        remedies=(
-            Remedy("Leave validation_steps out: all the validation data is then used", None, where),
-            *((Remedy("Or request what is available", f"validation_steps={got}", where),) if got else ()),
-        ),
+        remedies=_remedies(first, got, where),
         where=where,
+    )
+
+
+def _remedies(first: Validation | WarningShown, got: int | None, where: Place | None) -> tuple[Remedy, ...]:
+    """evaluate has another name for it than fit."""
+    name = "steps" if isinstance(first, Validation) and first.fit == 0 else "validation_steps"
+    without = with_arguments(where.text, {name: None}) if where is not None else None
+    return (
+        Remedy(f"Leave {name} out: all the validation data is then used", without, where),
+        *((Remedy("Or request what is available", f"{name}={got}", where),) if got else ()),
     )
 
 
