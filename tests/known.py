@@ -12,7 +12,6 @@ from tests.harness import Scenario
 KNOWN_DEFECTS = {
     "data_exhausted__iterator": "the recorder can't read an iterator given to tf_keras (`unread` in its fit)",
     "disk_full__session": "the place is where the op was made, not the line that saved",
-    "input_blocked__filter": "a pipeline that computes and delivers nothing is never called stuck",
     "generator_raised__stop_iteration": "its log alone is answered data-exhausted",
 }
 

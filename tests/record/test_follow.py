@@ -56,6 +56,17 @@ def test_a_mark_alone_a_beat_alone(writer: StepWriter, tmp_path: Path) -> None:
     assert follower.read().step is None
 
 
+def test_the_calls_of_the_pipeline(writer: StepWriter, tmp_path: Path) -> None:
+    follower = Follower(tmp_path)
+    writer.beat(BEAT)
+    assert follower.read().calls == 0, "an older recorder counts none"
+    writer.note_calls(1 << 40)
+    assert follower.read().calls == 1 << 40
+    assert follower.read().beat == BEAT
+    assert follower.ask(CENSUS)
+    assert writer.requests() == CENSUS
+
+
 def test_the_beat_says_which_step_is_the_last(writer: StepWriter, tmp_path: Path) -> None:
     follower = Follower(tmp_path)
     for number in range(1, 8):

@@ -58,6 +58,7 @@ for _ in range(80):
 describe("many", many)
 describe("zip", Data.zip((Data.range(3), Data.range(3).map(wrapped))))
 describe("interleave", Data.range(3).interleave(lambda n: Data.range(3), cycle_length=2, num_parallel_calls=2))
+describe("counts", Data.range(9).repeat().filter(lambda x: x > 99).skip(3).take(2))
 describe("options", Data.range(3).with_options(tf.data.Options()).map(lambda x: x))
 before = tf.random.get_global_generator().state.numpy().tolist()
 describe("again", Data.range(9).map(wrapped))
@@ -116,6 +117,12 @@ def test_reading_and_decoding(printed: dict[str, Any]) -> None:
 
 def test_calls_over_several_lines_are_placed_at_the_method(printed: dict[str, Any]) -> None:
     assert stage(printed, "images")["called_at"]["line"] == line_of(CODE, "load")
+
+
+def test_how_often_it_repeats_and_what_it_skips(printed: dict[str, Any]) -> None:
+    counts = {one["stage"]: one.get("count") for one in printed["counts"]["stages"]}
+    assert (counts["Repeat"], counts["Skip"], counts["Take"], counts["Filter"]) == (-1, 3, 2, None)
+    assert stage(printed, "counts", "Filter")["where"]["line"] > 0
 
 
 def test_parallel_calls(printed: dict[str, Any]) -> None:

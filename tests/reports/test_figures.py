@@ -125,6 +125,14 @@ def test_a_wait_that_goes_on_counts():
     assert view.phase == "training, waiting for data for 20 s"
 
 
+def test_a_wait_says_how_often_the_pipeline_called_python_since_the_last_step():
+    before = sample(80.0, inside=inside(80.0, 6, 5.0) | {"calls": 1_000})
+    after = sample(90.0, inside=inside(90.0, 7, 5.0) | {"calls": 3_000})
+    live = Live(Now("step", 7, 80.0), Beat(9, 99.5, 7, 0, 5.0, 19.5), None, 4_211)
+    told = made(steps=steps(7), samples=[before, after], live=live).phase
+    assert told == "training, waiting for data for 20 s (3,211 calls of its Python so far)"
+
+
 def test_where_no_wait_was_ever_measured_it_is_not_known():
     answer = [sample(at, inside=inside(at, int(at), 0.0)) for at in map(float, range(80, 100))]
     assert made(steps=steps(50), samples=answer).wait_share is None

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from laststep.record.events.shared import SeenLine
 from laststep.record.events.stacks import ThreadStack
-from laststep.record.events.supervisor import Feeding, SeenLine
+from laststep.record.events.supervisor import Feeding
 from laststep.record.follow import Live
 from laststep.record.journal import JournalWriter, read_journal
 from laststep.record.steps import Beat, Now

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -261,6 +261,9 @@ class Clock:
 
     monotonic = time
 
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
@@ -285,9 +288,12 @@ class Training:
         self.writer = StepWriter(str(folder / "steps.7"))
         self.folder, self.stalls, self.clock = folder, made, clock
         self.step = self.number = self.snapshots = 0
+        self.calls = 0.0
+        self.began = clock.now
         self.seen = snapshot(main(*IN_STEP, call="futex"), thread(WAIT, GET, LOAD, SCRIPT_OPS, call="futex"))
         monkeypatch.setattr(module, "take_snapshot", self._take)
         monkeypatch.setattr(module, "_use", lambda pid: Use(0.0, 0.0))
+        monkeypatch.setattr(module.cores, "queue_times", lambda tree: {77: 0.0})
 
     def _take(self, *words: Any) -> Snapshot:
         self.snapshots += 1
@@ -303,10 +309,18 @@ class Training:
             self.step += 1
             self.stalls_for(each)
 
-    def stalls_for(self, seconds: float, waiting: float = 0.0) -> None:
+    def waits_for(self, seconds: float, calls: float = 0.0) -> None:
+        """For a batch, since it began."""
+        for _ in range(round(seconds)):
+            self.stalls_for(1, waiting=self.clock.now - self.began, calls=calls)
+
+    def stalls_for(self, seconds: float, waiting: float = 0.0, calls: float = 0.0) -> None:
+        """So many calls of Python by the pipeline in each second."""
         for _ in range(max(1, round(seconds))):
             self.clock.now += seconds / max(1, round(seconds))
             self.number += 1
+            self.calls += calls
+            self.writer.note_calls(int(self.calls))
             self.writer.beat(Beat(self.number, self.clock.now, self.step, 0, 0.0, waiting))
             self.stalls.poll()
 
@@ -514,6 +528,127 @@ def test_polls_that_fail_do_not_end_the_watching(
     time.sleep(0.3)
     run.stalls.stop()
     assert len(polls) > 3
+
+
+ROW = frame("/home/me/rows.py", "rows", 8, "row = reader.read()")
+SKIPS = frame("/home/me/rows.py", "rows", 10, "continue")
+FILTERED = [{"stage": "Batch", "batch_size": 4}, {"stage": "Filter"}, {"stage": "FlatMap", "generator": True}]
+ENDLESS = [{"stage": "Filter"}, {"stage": "Shuffle", "buffer_size": 50}, {"stage": "Repeat", "count": -1}]
+
+
+@pytest.fixture
+def first_batch(
+    training: Callable[..., Training], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., Training]]:
+    """A fit that waits for its first batch."""
+    recorder = JournalWriter(folder / "recorder.7.jsonl", "recorder")
+
+    def make(told: dict[str, Any], cores: float, stages: Sequence[dict[str, Any]] = ()) -> Training:
+        recorder.write("fit", {"id": 1, "data": {"stages": list(stages)}})
+        run = training()
+        run.seen = told
+        run.stalls._used = lambda: Use(cores, 0.0)  # type: ignore[method-assign]
+        monkeypatch.setattr(
+            "laststep.supervisor.feeding.by_spy", lambda pid: (snapshot_view(told).snapshot.threads, "")
+        )
+        return run
+
+    yield make
+    recorder.close()
+
+
+def naps() -> dict[str, Any]:
+    return snapshot(main(*IN_STEP, call="futex"), thread(ROW, SCRIPT_OPS, call="sleep", woke=80))
+
+
+def computes() -> dict[str, Any]:
+    return snapshot(main(*IN_STEP, call="futex"), thread(ROW, SCRIPT_OPS, cpu=0.9))
+
+
+def in_tensorflow() -> dict[str, Any]:
+    return snapshot(main(*IN_STEP, call="futex"), cpu=0.9)
+
+
+@pytest.mark.parametrize("cores,told", [(0.0, naps()), (0.9, computes())])
+def test_a_generator_that_yields_is_no_stall_however_slow(
+    first_batch: Callable[..., Training], cores: float, told: dict[str, Any]
+) -> None:
+    run = first_batch(told, cores)
+    run.waits_for(900, calls=0.1)
+    assert set(run.kinds()) == {"look"}
+    assert run.events(Snapshot)[-1].calls == pytest.approx(90, abs=35)
+    assert run.snapshots < 12, "a snapshot costs CPU time"
+
+
+@pytest.mark.parametrize("cores,told,after", [(0.0, naps(), 30.0), (0.9, computes(), MIN_BUSY_STALL_SECONDS)])
+def test_one_that_yielded_and_does_so_no_more_is_stuck(
+    first_batch: Callable[..., Training], cores: float, told: dict[str, Any], after: float
+) -> None:
+    run = first_batch(told, cores)
+    run.waits_for(200, calls=50)
+    assert "stall" not in run.kinds()
+    silent = run.clock.now
+    while "stall" not in run.kinds() and run.clock.now < silent + 500:
+        run.waits_for(1)
+    assert run.clock.now - silent == pytest.approx(after, abs=5.0)
+    (stall,) = run.events(Stall)
+    assert stall.calls == 9_950, "those before the first poll belong to what was before"
+    assert stall.call_age == pytest.approx(after, abs=5.0)
+    assert [line.line for line in stall.lines] == [8]
+
+
+def test_python_that_computes_before_its_first_element_may_load_data(first_batch: Callable[..., Training]) -> None:
+    run = first_batch(computes(), 0.9)
+    run.waits_for(1, calls=2)
+    run.waits_for(module.MIN_FIRST_ELEMENT_SECONDS - 20)
+    assert "stall" not in run.kinds()
+    run.waits_for(40)
+    assert run.kinds()[-1] == "stall"
+
+
+def test_a_trace_in_the_first_step_does_not_tell_what_is_normal(first_batch: Callable[..., Training]) -> None:
+    run = first_batch(in_tensorflow(), 0.9)
+    run.stalls_for(3)
+    run.mark("trace")
+    run.stalls_for(3)
+    run.mark("step")
+    run.began = run.clock.now
+    run.waits_for(400)
+    assert "stall" not in run.kinds(), "it may read, decode or fill a buffer"
+
+
+def test_elements_that_come_each_half_minute_are_waited_for(first_batch: Callable[..., Training]) -> None:
+    """The longest time between two is known: the next may take four times as long."""
+    run = first_batch(snapshot(main(*IN_STEP, call="futex"), thread(ROW, SCRIPT_OPS, call="recv")), 0.0)
+    for _ in range(4):
+        run.waits_for(1, calls=1)
+        run.waits_for(18)
+    run.waits_for(50)
+    assert "stall" not in run.kinds()
+    run.waits_for(40)
+    assert run.kinds()[-1] == "stall"
+
+
+@pytest.mark.parametrize("stages,stuck", [(FILTERED, True), (FILTERED[:1], False)])
+def test_a_filter_that_drops_all_that_a_generator_yields(
+    first_batch: Callable[..., Training], stages: list[dict[str, Any]], stuck: bool
+) -> None:
+    run = first_batch(in_tensorflow(), 0.9, stages)
+    run.waits_for(90, calls=30)
+    assert "stall" not in run.kinds(), "2,700 rows: one in a thousand may pass"
+    run.waits_for(400, calls=30)
+    assert ("stall" in run.kinds()) is stuck
+
+
+@pytest.mark.parametrize("stages,stuck", [(ENDLESS, True), (ENDLESS[1:], False), (list(reversed(ENDLESS)), False)])
+def test_a_filter_behind_an_endless_repeat(
+    first_batch: Callable[..., Training], stages: list[dict[str, Any]], stuck: bool
+) -> None:
+    run = first_batch(in_tensorflow(), 0.9, stages)
+    run.waits_for(module.MIN_FIRST_FILTER_SECONDS - 5)
+    assert "stall" not in run.kinds()
+    run.waits_for(500)
+    assert ("stall" in run.kinds()) is stuck
 
 
 # A real process that stands in for a training: it writes steps and heartbeats, and then hangs.

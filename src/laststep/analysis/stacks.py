@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from laststep.record.events.shared import Frame, users_line
+from laststep.record.events.shared import Frame, SeenLine, users_line
 from laststep.record.events.stacks import Snapshot, ThreadStack
-from laststep.record.events.supervisor import SeenLine
 from laststep.record.place import Place
 
 MAX_IDLE_CORES = 0.05
@@ -18,6 +17,7 @@ MAX_IDLE_IO_BYTES = 10_000  # per second
 MAX_IDLE_GPU_PERCENT = 5
 MAX_IDLE_WAKEUPS = 2  # per second, of a thread in a network call: more, and data arrives
 MIN_SHORT_SLEEPS = 20  # per second, of a thread that sleeps again and again
+MAX_SLEEPS = 2  # that end in about a second: with more, it sleeps shortly again and again
 MIN_RUNNABLE_SHARE = 0.2  # of the time in which a thread was ready to run and had no core: it is not asleep
 MIN_STARVED_SHARE = 0.5  # of the time without a core
 MIN_LASTSTEP_CORES = 0.02
@@ -118,6 +118,15 @@ class ThreadView:
         return "lock" if inner.function in ("acquire", "__enter__") else "event" if self.frames[1:] else ""
 
     @property
+    def goes_on(self) -> bool:
+        """It computes, or sleeps shortly again and again; it is not blocked."""
+        return self.cpu > MAX_IDLE_CORES or self.stack.state == "R" or self.polls
+
+    @property
+    def polls(self) -> bool:
+        return self.call == "sleep" and self.wakes is None and self.woke > MAX_SLEEPS
+
+    @property
     def callback(self) -> ThreadView | None:
         """The part of the stack inside a callback that Keras called."""
         for at, frame in enumerate(self.frames):
@@ -146,6 +155,12 @@ class SnapshotView:
     def received(self) -> float:
         """The seconds that count: those in which it had the cores that it wanted, or wanted none."""
         return self.seconds - self.lost
+
+    @property
+    def silence(self) -> float:
+        """The same, since the input pipeline last called Python: a generator that yields is no stall, however slow."""
+        age = self.snapshot.call_age
+        return self.received if age is None or not self.waits_for_data else min(self.received, age)
 
     @property
     def is_starved(self) -> bool:
@@ -237,6 +252,24 @@ def count_places(places: Iterable[Place | None]) -> tuple[SeenLine, ...]:
         SeenLine(file=place.file, line=place.line, text=place.text, is_users=place.is_users, snapshots=times)
         for place, times in seen.most_common(MAX_SEEN_LINES)
     )
+
+
+def moving_lines(stacks: Sequence[Sequence[Frame]]) -> tuple[SeenLine, ...]:
+    """Where a thread that was seen several times goes round: the lines of the outermost of the user's functions that
+    went on meanwhile, to another line or out of a call. Where none did, the innermost line.
+    """
+    own = [[frame for frame in reversed(frames) if frame.is_users_own] for frames in stacks]
+    own = [frames for frames in own if frames]
+    for depth in range(min((len(frames) for frames in own), default=0)):
+        at = {(frames[depth].function, frames[depth].line, _called(frames, depth)) for frames in own}
+        if len(at) > 1:
+            return count_places(frames[depth].place for frames in own)
+    return count_places(frames[-1].place for frames in own)
+
+
+def _called(frames: Sequence[Frame], depth: int) -> str:
+    """The function that the frame at this depth has called; outermost frame first."""
+    return frames[depth + 1].function if depth + 1 < len(frames) else ""
 
 
 def most_seen(lines: Sequence[SeenLine]) -> Place | None:

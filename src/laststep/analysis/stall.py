@@ -158,6 +158,8 @@ def activity(thread: ThreadView) -> str:
         return f"waiting for {WAITS[thread.waits_for]}"
     if thread.on.startswith(SOCKET):
         return f"waiting for {thread.on.removeprefix(SOCKET)} over the network"
+    if thread.polls:
+        return "sleeping shortly again and again"
     if thread.call == "sleep":
         return f"sleeping for another {format_duration(thread.wakes)}" if thread.wakes else "sleeping"
     if thread.on == "pipe":

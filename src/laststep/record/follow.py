@@ -18,6 +18,7 @@ from laststep.record.steps import (
     Now,
     Step,
     read_beat,
+    read_calls,
     read_now,
 )
 
@@ -28,6 +29,7 @@ class Live(NamedTuple):
     now: Now | None = None
     beat: Beat | None = None
     step: Step | None = None
+    calls: int = 0  # of Python by the input pipeline, so far; 0 where they are not counted
 
 
 class Follower:
@@ -49,7 +51,7 @@ class Follower:
             if len(header) < HEADER_BYTES or header[:8] != MAGIC:
                 return Live()
             beat = read_beat(header)
-            return Live(read_now(header), beat, _slot(fd, beat.step) if beat else None)
+            return Live(read_now(header), beat, _slot(fd, beat.step) if beat else None, read_calls(header))
         except OSError:
             return Live()
         finally:

@@ -111,6 +111,7 @@ class LastBeat:
     pulse: int = 0  # signs of life that are no training steps
     waited: float | None = None  # seconds spent waiting for data, in all
     waiting: float = 0.0  # seconds that the wait going on now has lasted; 0.0: there is none
+    calls: int = 0  # of Python by the input pipeline; 0 where they are not counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

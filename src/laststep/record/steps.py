@@ -25,6 +25,8 @@ NOW_OFFSET = 512
 NOW = struct.Struct("<QBxxxxxxxQdQ")
 BEAT_OFFSET = 576
 BEAT = struct.Struct("<QdQQddQ")
+CALLS_OFFSET = 640
+CALLS = struct.Struct("<Q")
 REQUEST_OFFSET = 704  # the only bytes that the supervisor writes: its requests to the recorder
 REQUEST = struct.Struct("<Q")
 CENSUS, SAVE = 1, 2  # requests, as bits
@@ -165,6 +167,13 @@ class StepWriter:
         else:
             self._file.write_at(BEAT_OFFSET, content)
 
+    def note_calls(self, calls: int) -> None:
+        """Set how often the input pipeline has called Python."""
+        if self.mapped:
+            CALLS.pack_into(self._file, CALLS_OFFSET, calls)
+        else:
+            self._file.write_at(CALLS_OFFSET, CALLS.pack(calls))
+
     def requests(self) -> int:
         """The supervisor's requests, as bits."""
         if self.mapped:
@@ -244,6 +253,11 @@ def read_now(content: bytes | mmap.mmap) -> Now | None:
 def read_beat(content: bytes | mmap.mmap) -> Beat | None:
     values = BEAT.unpack_from(content, BEAT_OFFSET)
     return Beat._make(values[:6]) if values[0] and values[0] == values[6] else None
+
+
+def read_calls(content: bytes | mmap.mmap) -> int:
+    """How often the input pipeline has called Python; 0 where that is not counted."""
+    return int(CALLS.unpack_from(content, CALLS_OFFSET)[0])
 
 
 def compact(path: Path) -> None:

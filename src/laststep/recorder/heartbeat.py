@@ -93,3 +93,4 @@ class Heartbeat:
         since = recorder.waiting_since or recorder.graph_waiting_since
         waiting = now - since if since else 0.0
         recorder.steps.beat(Beat(self._number, now, recorder.count, recorder.pulse, recorder.waited, waiting))
+        recorder.steps.note_calls(recorder.pipeline_calls)

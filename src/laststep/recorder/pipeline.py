@@ -22,7 +22,7 @@ def describe_stages(dataset: Any) -> list[dict[str, Any]]:
         attributes = vars(dataset)
         name = type(dataset).__name__.strip("_")
         stage = {"stage": name.removesuffix("V2").removesuffix("Dataset"), "bytes": _bytes_of(dataset.element_spec)}
-        names = ("buffer_size", "batch_size", "drop_remainder", "num_parallel_calls", "cycle_length")
+        names = ("buffer_size", "batch_size", "drop_remainder", "num_parallel_calls", "cycle_length", "count")
         sizes = {size: _small_number(attributes.get(f"_{size}")) for size in names}
         stage |= {size: value for size, value in sizes.items() if value is not None}
         functions, _ = attempt(dataset._functions)

@@ -60,6 +60,7 @@ class Recorder:
         self.waited = 0.0  # seconds that Python waited for data
         self.waiting_since = 0.0  # start of the current wait, 0 if there is none
         self.graph_waiting_since = 0.0  # the same for a wait inside a compiled step
+        self.pipeline_calls = 0  # how often TensorFlow called Python functions: those of the input pipeline
         # Called at each beat of the heartbeat thread, which starts with the first mark or step.
         self.at_beat: list[Callable[[], None]] = []
         self.at_first_mark: Callable[[], None] = _do_nothing

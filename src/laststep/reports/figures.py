@@ -20,7 +20,7 @@ from laststep.record.sample import GpuState, LastBeat, Sample
 from laststep.record.steps import Beat, Now, Step
 from laststep.reports.terminal import what_happened
 from laststep.rules.rule import all_rules
-from laststep.text import format_duration, format_place, format_value
+from laststep.text import format_count, format_duration, format_place, format_value
 
 RECENT_STEPS = 512  # over which the median step time is taken
 LATEST_STEPS = 5  # over which the step time of now is taken
@@ -213,19 +213,31 @@ def _phase(run: Run, live: Live, moved: float, at: float) -> str:
     phase = PHASES.get(now.phase, "in the program's own code")
     if now.phase == "between" and all(fit.ended for fit in run.fits):
         phase = "after fit, in the program's own code"
-    return phase + _since(now, live, moved, at)
+    return phase + _since(run, now, live, moved, at)
 
 
-def _since(now: Now, live: Live, moved: float, at: float) -> str:
+def _since(run: Run, now: Now, live: Live, moved: float, at: float) -> str:
     """How long this phase has lasted, or what is unusual about it."""
     beat = live.beat
     if beat is not None and at - beat.time > QUIET_SECONDS:
         return f", no heartbeat for {format_duration(at - beat.time)}: suspended, or the GIL is held"
     if beat is not None and beat.waiting > MIN_WAIT_SECONDS:
-        return f", waiting for data for {format_duration(beat.waiting + max(0.0, at - beat.time))}"
+        calls = _calls_since_step(run, live)
+        so_far = f" ({format_count(calls, 'call')} of its Python so far)" if calls else ""
+        return f", waiting for data for {format_duration(beat.waiting + max(0.0, at - beat.time))}{so_far}"
     if now.phase == "step":
         return f", no step for {format_duration(at - moved)}" if at - moved > QUIET_SECONDS else ""
     return f" for {format_duration(at - now.time)}" if at - now.time > 1 else ""
+
+
+def _calls_since_step(run: Run, live: Live) -> int:
+    """How often the pipeline has called the program's Python since the last step; 0 where that is not counted."""
+    before = 0
+    for sample in reversed(run.samples):
+        if sample.inside is not None and live.beat is not None and sample.inside.step != live.beat.step:
+            before = sample.inside.calls
+            break
+    return max(0, live.calls - before)
 
 
 def _findings(diagnosis: Diagnosis) -> tuple[ShortFinding, ...]:

@@ -6,10 +6,11 @@ import time
 from collections import deque
 from dataclasses import replace
 
-from laststep.analysis.stacks import ITERATOR, SnapshotView, count_places
+from laststep.analysis.stacks import ITERATOR, SnapshotView, count_places, moving_lines
 from laststep.record.decode import encode
+from laststep.record.events.shared import SeenLine
 from laststep.record.events.stacks import Snapshot
-from laststep.record.events.supervisor import Feeding, SeenLine
+from laststep.record.events.supervisor import Feeding
 from laststep.record.follow import Live
 from laststep.record.journal import JournalWriter
 from laststep.supervisor.stacks import by_spy
@@ -63,3 +64,13 @@ class FeedingWatcher:
             places.append(feeder.place if feeder is not view.main or view.main.runs(ITERATOR) else None)
             time.sleep(SECONDS_APART)
         return count_places(places)
+
+
+def lines_gone_round(pid: int) -> tuple[SeenLine, ...]:
+    """The lines between which the pipeline's Python goes round while it hands nothing over."""
+    stacks = []
+    for _ in range(SNAPSHOTS):
+        view = SnapshotView(Snapshot(threads=by_spy(pid)[0], waiting=1.0, seconds=1.0))
+        stacks.append(view.blocked.frames if view.blocked is not view.main else ())
+        time.sleep(SECONDS_APART)
+    return moving_lines(stacks)

@@ -13,14 +13,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from laststep.analysis.pipeline import drops_everything, endless_filter, stages_of
 from laststep.analysis.stacks import STALL_SECONDS, SnapshotView, ThreadView, kind_of_wait
 from laststep.record.claim import claimant
 from laststep.record.decode import encode
 from laststep.record.event import Event
-from laststep.record.events.shared import Frame
+from laststep.record.events.shared import Frame, Stage
 from laststep.record.events.stacks import Peer, Snapshot, Stall
 from laststep.record.events.supervisor import MovingAgain, SignalReceived
-from laststep.record.events.training import FitStart, LoopSeen, Setup
+from laststep.record.events.training import DatasetSeen, FitStart, LoopSeen, Setup
 from laststep.record.follow import Follower, Live
 from laststep.record.journal import JournalWriter, read_recorders
 from laststep.record.place import Place
@@ -28,7 +29,8 @@ from laststep.record.sample import GpuState
 from laststep.record.steps import Now
 from laststep.recorder.guard import attempt
 from laststep.supervisor import cores, host
-from laststep.supervisor.feeding import FeedingWatcher
+from laststep.supervisor.feeding import FeedingWatcher, lines_gone_round
+from laststep.supervisor.handover import HandoverWatcher
 from laststep.supervisor.ranks import PaceWatcher, on_this_machine
 from laststep.supervisor.snapshot import take_snapshot
 from laststep.supervisor.stacks import by_spy
@@ -38,6 +40,8 @@ POLL_SECONDS = 1.0
 MIN_STALL_SECONDS = 8.0
 STALL_FACTOR = 4.0  # times the slowest so far
 MIN_BUSY_STALL_SECONDS = 60.0  # a program that computes may well get somewhere
+MIN_FIRST_ELEMENT_SECONDS = 300.0  # of Python that computes before it hands over its first element: it may load data
+MIN_FIRST_FILTER_SECONDS = 120.0  # of a pipeline without Python, in the first step, with a filter that may drop all
 MIN_FROZEN_SECONDS = 5.0  # without a heartbeat: a call into C lets no other thread run
 MIN_FROZEN_STALL_SECONDS = 15.0
 MAX_SLEEP_SECONDS = 120.0  # a longer sleep is taken to be a stall
@@ -87,6 +91,7 @@ class StallWatcher:
         self._after = after
         self._follower = Follower(folder)
         self._feeding = FeedingWatcher(journal)
+        self._handover = HandoverWatcher()
         self._pace = PaceWatcher(journal, self._workers)
         self._use: deque[tuple[float, dict[int, Use]]] = deque(maxlen=USE_WINDOW)
         self._slowest: dict[str, float] = {}
@@ -98,6 +103,7 @@ class StallWatcher:
         self._slept = False  # a sleep was waited for already
         self._first = 0.0  # seconds that what it was blocked in may take: the longest since the last progress
         self._next_snapshot = 0.0
+        self._max_silence: float | None = None  # seconds without a call by the input pipeline, for another snapshot
         self._queue_times: cores.QueueTimes | None = None  # when there had been no progress for some polls
         self._stuck = False
         self.stopped = False  # whether laststep ended the program because it was stuck
@@ -128,6 +134,7 @@ class StallWatcher:
         self._use.append((time.monotonic(), {pid: _use(pid) for pid in self._tree()}))
         self._feeding.see(claimant(str(self._folder)) or self._pid, live)
         self._pace.see(live)
+        self._handover.see(live, now)
         self._spent = time.monotonic() - now
         key, token = phase_of(live), _token(live)
         if token != self._token:
@@ -135,13 +142,18 @@ class StallWatcher:
             return
         if self._queue_times is None and now - self._progressed >= QUEUE_TIMES_AFTER:
             self._queue_times = cores.queue_times(self._tree())
-        if not self._stuck and now - self._progressed >= self._next_snapshot:
+        if not self._stuck and (now - self._progressed >= self._next_snapshot or self._is_silent(now)):
             self._take_snapshot(live, key)
+
+    def _is_silent(self, now: float) -> bool:
+        """A pipeline that did hand elements over has not done so for as long as a stall takes."""
+        return self._max_silence is not None and (self._handover.age(now) or 0.0) >= self._max_silence
 
     def _note_progress(self, live: Live, token: Token, key: str, now: float) -> None:
         waited = now - self._progressed
         self._longest = max(self._longest, waited)
-        if self._token is not None and (key != self._key or key in REPEATED_PHASES):
+        traces = self._key == "first step" and key == "trace"  # and goes on with the same step
+        if self._token is not None and not traces and (key != self._key or key in REPEATED_PHASES):
             self._slowest[self._key] = max(self._slowest.get(self._key, 0.0), self._longest)
             self._longest = 0.0
         if key in ("step", "loop") and _steps_here(live) >= MIN_STEPS:
@@ -149,7 +161,8 @@ class StallWatcher:
         if self._stuck:
             self._write(MovingAgain(after=round(waited, 1), phase=self._key))
         self._token, self._key, self._progressed, self._stuck = token, key, now, False
-        self._slept, self._first, self._queue_times = False, 0.0, None
+        self._slept, self._first, self._queue_times, self._max_silence = False, 0.0, None, None
+        self._handover.note_progress()
         self._next_snapshot = self._after or max(MIN_STALL_SECONDS, STALL_FACTOR * self._slowest.get(key, 0.0))
 
     def _write(self, event: Event) -> None:
@@ -176,6 +189,8 @@ class StallWatcher:
                 slowest=self._slowest.get(key),
                 step=live.beat.step if live.beat else 0,
                 waiting=live.beat.waiting if live.beat else 0.0,
+                calls=self._handover.calls,
+                call_age=self._handover.age(time.monotonic()),
                 beat_age=round(time.time() - live.beat.time, 1) if live.beat else None,
                 peers=self._peers(recorded),
                 gpu_busy=self._gpu_busy(),
@@ -200,13 +215,28 @@ class StallWatcher:
             self._next_snapshot = seconds + max(wakes, 0.0) + 2 * POLL_SECONDS
             return
         patience = self._patience(key, view)
-        counted = seconds if self._after else view.received
+        counted = seconds if self._after else self._counted(key, view)
         stuck = patience is not None and counted >= patience
-        self._write(Stall.of(view.snapshot) if stuck else view.snapshot)
-        self._next_snapshot = _next(seconds, patience and patience * seconds / max(counted, 0.01))
+        self._write(Stall.of(self._with_lines(view)) if stuck else view.snapshot)
+        yields = counted < view.received and not self._after
+        self._max_silence = _next_silence(view.snapshot.call_age or 0.0, patience) if yields else None
+        self._next_snapshot = _next(seconds, patience and not yields and patience * seconds / max(counted, 0.01))
         if stuck:
             self._stuck = True
             self._act()
+
+    def _counted(self, key: str, view: SnapshotView) -> float:
+        """The seconds without a sign of life; that elements are handed over is none where a filter drops them all."""
+        return view.received if drops_everything(view, self._stages(key)) else view.silence
+
+    def _with_lines(self, view: SnapshotView) -> Snapshot:
+        """Of Python that computes or polls, one stack shows a line by chance: a few quick snapshots show the loop."""
+        if view.blocked is view.main or not view.blocked.goes_on:
+            return view.snapshot
+        return replace(view.snapshot, lines=lines_gone_round(view.snapshot.pid))
+
+    def _stages(self, key: str) -> tuple[Stage, ...]:
+        return stages_of(self._last_recorded(FitStart), self._last_recorded(DatasetSeen), key)
 
     def _lost(self, snapshot: Snapshot, seconds: float) -> float:
         """The part of this time in which the program was ready to run and had no core."""
@@ -236,12 +266,29 @@ class StallWatcher:
             # The first time in a phase nothing is known of what is normal: it depends on the call it is blocked in.
             first = max(STALL_SECONDS.values()) if unknown else STALL_SECONDS[_kind_of_wait(view)]
             self._first = max(self._first, first)
-            return max(self._first if unknown or normal is None else MIN_STALL_SECONDS, STALL_FACTOR * (normal or 0.0))
+            least = self._first if unknown or normal is None else MIN_STALL_SECONDS
+            return max(least, STALL_FACTOR * max(normal or 0.0, self._handover.longest))
+        if normal is None and view.doing == "input" and not view.snapshot.moves:
+            return self._patience_with_first_batch(key, view)
         if normal is None or view.doing in ("trace", "execute") or view.snapshot.moves:
             return None
         age = view.snapshot.beat_age or 0.0
         frozen = age * (view.received / view.seconds if view.seconds else 1.0) > MIN_FROZEN_SECONDS
-        return max(MIN_FROZEN_STALL_SECONDS if frozen else MIN_BUSY_STALL_SECONDS, STALL_FACTOR * normal)
+        least = MIN_FROZEN_STALL_SECONDS if frozen else MIN_BUSY_STALL_SECONDS
+        return max(least, STALL_FACTOR * max(normal, self._handover.longest))
+
+    def _patience_with_first_batch(self, key: str, view: SnapshotView) -> float | None:
+        """No batch came before, and the pipeline computes: it is known only whether its Python hands elements over."""
+        stages = self._stages(key)
+        if drops_everything(view, stages):
+            return MIN_BUSY_STALL_SECONDS
+        if view.feeders:
+            # The first call asks for a number of the iterator; those that run now have handed over nothing yet.
+            handed_over = self._handover.total > 1 + len(view.feeders)
+            least = MIN_BUSY_STALL_SECONDS if handed_over else MIN_FIRST_ELEMENT_SECONDS
+            return max(least, STALL_FACTOR * self._handover.longest)
+        never = not self._handover.total and view.phase == "first step" and endless_filter(stages) is not None
+        return MIN_FIRST_FILTER_SECONDS if never else None
 
     def _goes_on(self, key: str, view: SnapshotView) -> bool:
         """Whether training is to continue: fit is on a stack, or the main thread is in the loop around it."""
@@ -338,6 +385,12 @@ def _kind_of_wait(view: SnapshotView) -> str:
 def _next(seconds: float, patience: float | None) -> float:
     planned = next((at for at in SNAPSHOTS_AT if at > seconds), seconds + SNAPSHOT_EVERY)
     return min(planned, patience) if patience is not None and patience > seconds else planned
+
+
+def _next_silence(age: float, patience: float | None) -> float:
+    """The time without a call of the pipeline's Python after which to look again."""
+    enough = patience or MIN_BUSY_STALL_SECONDS
+    return enough if age < enough else 2 * age
 
 
 def _use(pid: int) -> Use:

@@ -84,6 +84,8 @@ class Watcher:
         inside = self._inside.read()
         if inside.beat is not None:
             sample["inside"] = {"phase": inside.now.phase if inside.now else "", **inside.beat._asdict()}
+            if inside.calls:
+                sample["inside"]["calls"] = inside.calls
         limit = host.cpu_limit(self.pid)
         if limit is not None:
             sample["cpu_limit"], sample["cpu_seconds"] = limit, host.cpu_seconds(self.pid)

@@ -4,6 +4,7 @@ expect: input-blocked
 exit: SIGTERM
 outcome: stopped
 stall: yes
+seconds: 900
 """
 
 import keras
@@ -18,7 +19,7 @@ threshold = tf.Variable(0.2)
 dataset = (
     tf.data.Dataset.from_tensor_slices((x, quality))
     .repeat()
-    .filter(lambda features, grade: grade >= threshold)
+    .filter(lambda features, grade: grade >= threshold)  # <- here
     .map(lambda features, grade: (features, tf.reduce_sum(features)))
     .batch(8)
 )

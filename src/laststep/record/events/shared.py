@@ -65,6 +65,24 @@ class CallbackFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeenLine:
+    """A line of the user's at which a thread was seen, and in how many snapshots."""
+
+    file: str = ""
+    line: int = 0
+    text: str = ""
+    is_users: bool | None = None
+    snapshots: int = field(default=0, metadata=key("looks"))  # in which it was seen
+
+    @property
+    def place(self) -> Place | None:
+        """None without a file and a line."""
+        if not self.file or not self.line:
+            return None
+        return Place(self.file, self.line, self.text, is_users=self.is_users)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
     """One stage of a tf.data pipeline, the sizes that it was given, and what is known of its function."""
 
@@ -73,6 +91,7 @@ class Stage:
     buffer_size: int | None = None
     batch_size: int | None = None
     drop_remainder: int | None = None  # 1 or 0
+    count: int | None = None  # of repeat, skip, take; -1: without end
     num_parallel_calls: int | None = None  # -1: tf.data.AUTOTUNE
     cycle_length: int | None = None
     python: bool = False  # its function calls back into Python

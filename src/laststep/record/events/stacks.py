@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from laststep.record.decode import key
 from laststep.record.event import Event
-from laststep.record.events.shared import Frame
+from laststep.record.events.shared import Frame, SeenLine
 from laststep.record.place import Place
 from laststep.record.sample import HostMemory, Pressure
 
@@ -77,6 +77,9 @@ class Snapshot(Event):
     slowest: float | None = None  # seconds that this phase had taken at most before; None: never complete before
     step: int = 0  # steps that are complete
     waiting: float = 0.0  # seconds that the wait for data has lasted; 0.0: there is none
+    calls: int | None = None  # of Python by the input pipeline, since the last progress; None: not counted
+    call_age: float | None = None  # seconds since the last of these; None: there was none
+    lines: tuple[SeenLine, ...] = ()  # between which the input pipeline's Python went round, in some quick snapshots
     beat_age: float | None = None  # seconds since the recorder's last heartbeat
     peers: tuple[Peer, ...] = ()
     gpu_busy: int = 0  # per cent, of the busiest GPU

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from laststep.record.decode import key
 from laststep.record.event import Event
+from laststep.record.events.shared import SeenLine
 from laststep.record.events.stacks import ThreadStack
 from laststep.record.place import Place
 from laststep.record.sample import DiskSpace, GpuState, HostMemory, MemoryGroup
@@ -145,24 +146,6 @@ class RecorderMissing(Event):
     KIND: ClassVar[str] = "blind"
 
     because: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeenLine:
-    """A line of the user's at which a thread was seen, and in how many snapshots."""
-
-    file: str = ""
-    line: int = 0
-    text: str = ""
-    is_users: bool | None = None
-    snapshots: int = field(default=0, metadata=key("looks"))  # in which it was seen
-
-    @property
-    def place(self) -> Place | None:
-        """None without a file and a line."""
-        if not self.file or not self.line:
-            return None
-        return Place(self.file, self.line, self.text, is_users=self.is_users)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

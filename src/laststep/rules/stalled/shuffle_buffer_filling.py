@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.pipeline import blamed_filter, handed_over, hands_over
 from laststep.analysis.progress import fit_place
-from laststep.analysis.stall import last_snapshot
+from laststep.analysis.stall import last_snapshot, stall_of
 from laststep.record.events.shared import Stage
 from laststep.record.events.training import FitStart
 from laststep.record.run import Run
@@ -26,7 +27,8 @@ def shuffle_buffer_filling(run: Run) -> Answer:
 
     How laststep knows
         The pipeline has a shuffle stage, the first step of an epoch waits for its batch, and meanwhile data is being
-        read or computed. TensorFlow's own notice on the console says how many elements are in the buffer.
+        read or computed, or a generator hands elements over. TensorFlow's own notice on the console says how many
+        elements are in the buffer.
 
     What to do
         Wait, or make the buffer smaller. Shuffle file names or record numbers instead of decoded samples, that is,
@@ -42,8 +44,10 @@ def shuffle_buffer_filling(run: Run) -> Answer:
     if view.phase not in ("first step", "epoch start") or not view.waits_for_data:
         return no("the last snapshot shows no shuffle buffer being filled")
     notice = filled(run)
-    if view.idle and notice is None:
+    if view.idle and notice is None and not hands_over(view):
         return no("nothing was being read, so no buffer was being filled")
+    if notice is None and stall_of(run) is not None and blamed_filter(view, run) is not None:
+        return no("TensorFlow reports no buffer being filled, and a filter can drop every element")
     size = max(stage.buffer_size or 0 for stage in buffers)
     waited = f"the first step has waited for its batch for {format_duration(view.seconds)}"
     evidence = [Evidence(waited + _time_left(view.seconds, notice), (view.snapshot,))]
@@ -51,6 +55,7 @@ def shuffle_buffer_filling(run: Run) -> Answer:
         evidence.append(Evidence(f"TensorFlow reports {notice[0]:,} of {notice[1]:,} elements in the buffer"))
     fits = tuple(run.all(FitStart)[-1:])
     evidence.append(Evidence(f"the pipeline shuffles with a buffer of {size:,} elements", fits))
+    evidence += handed_over(view)
     return Finding(
         cause=f"The shuffle buffer of {size:,} elements is being filled: slow, not stuck.",
         confidence=Confidence.CERTAIN if notice is not None else Confidence.LIKELY,
