@@ -89,6 +89,15 @@ def test_a_few_noisy_losses_do_not_show_that_it_fails() -> None:
     assert learning_of(one_epoch([24.0 + 0.01 * (n % 3) for n in range(12)])).verdict == FAILS
 
 
+def test_one_high_reading_at_the_end_does_not_show_that_it_fails() -> None:
+    last = [mean + more for mean in (0.71, 0.69, 0.7, 0.95, 0.16, 0.5, 1.73) for more in (0.0, 0.0, 0.01, -0.01, 0.0)]
+    run = trained(last[:1], batches=1200)
+    read = [written(5.0 + n, "numbers", {"site": 1, "step": 5 * n, "loss": loss}) for n, loss in enumerate(last)]
+    found = Run("made-up", (*(event for event in run.events if not isinstance(event, Numbers)), *read))
+    assert learning_of(found).share > 2
+    assert learning_of(found).open_because.startswith("too noisy to tell")
+
+
 def fits(*asked: tuple[int, bool, int, list[float]]) -> Run:
     """Fits in a row: epochs asked for, whether the model is new, the line, the losses."""
     events: list[Event] = [written(1.0, "run", {}), written(1.1, "recorder", {"pid": 7})]
@@ -107,7 +116,7 @@ def test_curves_of_two_fits_are_never_joined() -> None:
     pretrained, tuned = [9.0, 7.0, 6.0, 5.0, 4.5], [1.0, 0.99, 1.0, 0.99, 1.0]
     found = learning_of(fits((5, True, 10, pretrained), (5, False, 20, tuned)))
     assert found.losses.points == tuple(tuned)
-    assert found.verdict == UNKNOWN  # flat, but nobody knows how low it can get
+    assert (found.verdict, found.no_progress) == (UNKNOWN, None)  # flat, but nobody knows how low it can get
     assert learning_of(fits((5, True, 20, tuned))).verdict == FAILS
     folds = learning_of(fits((5, True, 10, pretrained), (5, True, 10, pretrained)))
     assert folds.losses.points == tuple(pretrained)

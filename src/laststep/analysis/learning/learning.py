@@ -129,6 +129,8 @@ class Learning:
         if self._scale > 0:
             improved = not self.share >= MIN_SHARE_FAILS
             says = f"the loss ended at {compact(last)}; a constant prediction would give {compact(self.baseline.loss)}"
+        elif self.losses.is_resumed:
+            return None  # it may have been as low as it gets before
         else:
             improved = not last > (1 - MIN_DECREASE) * start or start < 0
             says = f"the loss started at {compact(start)} and ended at {compact(last)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import dataclass
 
 from laststep.analysis.learning.curve import Curve
@@ -50,7 +51,7 @@ class Seen:
     @property
     def _is_measured(self) -> bool:
         """The noise is small against the difference that is judged: from what must be beaten, or from the start."""
-        last, error = self.excess.last, self.excess.trend.level_error
+        level, error = statistics.fmean(self.excess.points), self.excess.trend.level_error
         if not self.must_beat > 0:
             return not self.may_have_improved
-        return error <= MAX_NOISE * abs(last) or last - error >= self.must_beat
+        return error <= MAX_NOISE * abs(level) or level - error >= self.must_beat
