@@ -117,6 +117,12 @@ class Run:
         """Nothing is there but what was printed."""
         return self.has(Log)
 
+    @property
+    def is_kept_console(self) -> bool:
+        """A log, but of a run that laststep launched: there is a record beside it."""
+        log = self.first(Log)
+        return log is not None and log.is_kept
+
     @functools.cached_property
     def _by_kind(self) -> dict[type[Event], list[Event]]:
         """Asked hundreds of times by the rules, of records with a hundred thousand events."""
