@@ -80,27 +80,30 @@ def _elsewhere(run: Run) -> Unseen | None:
     """Another process trained, or a library that is not recorded."""
     child = run.first(Child)
     if child is not None:
-        command = shlex.join(child.command)
-        because = f"TensorFlow was loaded in a child process ({command}); only the first Python of a run is recorded"
+        which = "of multiprocessing" if _is_worker(child) else f"({shlex.join(child.command)})"
+        because = f"TensorFlow was loaded in a child process {which}; only the first Python of a run is recorded"
         return Unseen("elsewhere", because, _in_child(child))
     if _console_shows_training(run):
         if run.has(Versions):
-            here = "the process that laststep recorded called no fit and ran no training step"
+            here, else_ = "called no fit and ran no training step", "of a kind that is not recorded"
         else:
-            here = "the process that laststep recorded loaded neither Keras nor TensorFlow"
-        because = f"{here}, and its console shows training: of a child process, or with another library"
+            here, else_ = "loaded neither Keras nor TensorFlow", "with another library"
+        because = f"the recorded process {here}, and its console shows training: of a child process, or {else_}"
         return Unseen("elsewhere", because, IN_FRONT)
     if had_children(run) and error_of_another(run) is not None:
         return Unseen("elsewhere", "the console shows an error of another process than the recorded one", IN_FRONT)
     return None
 
 
+def _is_worker(child: Child) -> bool:
+    return any("multiprocessing" in word for word in child.command)
+
+
 def _in_child(child: Child) -> Remedy:
-    words = list(child.command)
-    if any("multiprocessing" in word for word in words):
+    if _is_worker(child):
         return Remedy("Start laststep in the function that the process runs, before it trains", START.change, safe=True)
     does = "Put `laststep run` in front of the command of the process that trains"
-    return Remedy(does, "laststep run " + shlex.join(words), safe=True)
+    return Remedy(does, "laststep run " + shlex.join(child.command), safe=True)
 
 
 def _console_shows_training(run: Run) -> bool:
