@@ -193,7 +193,7 @@ class Ran:
         """Where the program's own stderr ends and laststep's answer begins."""
         assert self.folder is not None
         head = f"\nlaststep · {self.folder.name}".encode()
-        line = b"laststep: finished, nothing to report"
+        line = b"laststep: finished, "
         at = self.stderr.rfind(head)
         return at if at >= 0 else self.stderr.rfind(line)
 

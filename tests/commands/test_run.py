@@ -110,8 +110,9 @@ def test_output_passes_byte_for_byte(environ, here):
     assert result.stderr == b"\xff\r\x00end"
 
 
-def test_a_healthy_program_gets_one_quiet_line(laststep, runs_in):
-    result = laststep("run", "prog.py")
+def test_a_healthy_training_gets_one_quiet_line(laststep, here, runs_in):
+    (here / "loop.py").write_text("import laststep\nfor _ in range(5): laststep.step(loss=1.0)\n")
+    result = laststep("run", "loop.py")
     assert result.stderr == f"laststep: finished, nothing to report ({runs_in()[0].name})\n"
 
 

@@ -33,14 +33,15 @@ def progress(run: Run) -> Evidence:
 
 def _progress_in_log(run: Run) -> Evidence:
     fit, last = run.fit, run.last(Progress)
+    log = "the console" if run.is_kept_console else "the log"
     if fit is None and last is None:
-        return Evidence("the log shows no training progress")
+        return Evidence(f"{log} shows no training progress")
     if fit is None or not fit.epochs:
         shown = f"a counter at {last.done:,}" if last and last.done is not None else "that training had begun"
-        return Evidence(f"the log shows {shown}", (last,) if last else ())
+        return Evidence(f"{log} shows {shown}", (last,) if last else ())
     epoch = fit.epochs[-1]
     batches = f"{epoch.batches} of {epoch.of} batches" if epoch.of else "some batches"
-    return Evidence(f"the log shows epoch {epoch.epoch + 1} of {fit.asked}, {batches}", (epoch,))
+    return Evidence(f"{log} shows epoch {epoch.epoch + 1} of {fit.asked}, {batches}", (epoch,))
 
 
 def saved(run: Run) -> list[Evidence]:

@@ -194,10 +194,10 @@ def describe_stall(folder: Path, action: str) -> str:
 
 
 def diagnosis_page(folder: Path) -> str:
-    """The diagnosis, printed after the end; one line for a healthy run."""
+    """The diagnosis, printed after the end; one line for a healthy training, a few if none was looked at."""
     from laststep.commands.why import terminal_settings
     from laststep.record.run import DamagedRun
-    from laststep.reports.terminal import page
+    from laststep.reports.terminal import finished_note, page
     from laststep.rules.diagnose import read_diagnosis
 
     try:
@@ -206,6 +206,6 @@ def diagnosis_page(folder: Path) -> str:
         return f"laststep: no diagnosis: the run folder {folder} is gone or damaged\n"
     width, colour = terminal_settings(sys.stderr)
     if diagnosis.outcome == "finished" and not diagnosis.findings and not diagnosis.timed_out:
-        return f"laststep: finished, nothing to report ({folder.name})\n"
+        return finished_note(diagnosis, width)
     note = f"Not all rules were checked in time; use laststep why {folder.name}\n" if diagnosis.timed_out else ""
     return "\n" + page(diagnosis, width, colour) + note + "\n"

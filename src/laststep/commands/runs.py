@@ -44,12 +44,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _line(folder: Path, width: int) -> str:
+    from laststep.analysis.unseen import unseen_of
     from laststep.record.run import DamagedRun
+    from laststep.reports.unseen import IN_A_LIST
     from laststep.rules.diagnose import INCONSISTENT, read_diagnosis
 
     try:
         diagnosis = read_diagnosis(folder)
-        cause = diagnosis.findings[0].rule if diagnosis.findings else "-"
+        unseen = unseen_of(diagnosis.run)
+        cause = diagnosis.findings[0].rule if diagnosis.findings else IN_A_LIST[unseen.kind] if unseen else "-"
         seconds = format_duration(diagnosis.run.seconds)
         line = f"{pad(folder.name, 20)} {diagnosis.outcome:8} {cause:25} {seconds:>6}  {_short(diagnosis.run.command)}"
     except (DamagedRun, *INCONSISTENT):

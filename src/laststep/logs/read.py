@@ -89,7 +89,12 @@ def parsed_console(run: Run) -> ParsedLog:
     return parse_log(io.BytesIO(run.console.encode("utf-8", "replace")), is_console=True)
 
 
-def run_from_log(log: ParsedLog, name: str) -> Run:
+def run_from_console(run: Run) -> Run:
+    """What a launched run printed, as a bare log of the same name."""
+    return run_from_log(parsed_console(run), run.id, is_kept=True)
+
+
+def run_from_log(log: ParsedLog, name: str, is_kept: bool = False) -> Run:
     """A run of which only the output is known."""
     reading = log.reading
     event = Log(
@@ -100,6 +105,7 @@ def run_from_log(log: ParsedLog, name: str) -> Run:
         runs=log.runs,
         binary_lines=reading.binary_lines,
         is_reversed=reading.is_reversed,
+        is_kept=is_kept,
     )
     run = Run(id=name, events=(event, *log.events), too_large=log.too_large)
     parsed_console.keep(run, log)

@@ -117,6 +117,12 @@ class Run:
         """Read from a console log: there is no recording."""
         return self.has(Log)
 
+    @property
+    def is_kept_console(self) -> bool:
+        """A log, but of a run that laststep launched: there is a record beside it."""
+        log = self.first(Log)
+        return log is not None and log.is_kept
+
     @functools.cached_property
     def _by_kind(self) -> dict[type[Event], list[Event]]:
         """Called hundreds of times by the rules, on records with a hundred thousand events."""

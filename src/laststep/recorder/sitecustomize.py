@@ -15,7 +15,11 @@ def _laststep_start(here):
     else:
         os.environ.pop("PYTHONPATH", None)
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != here]
-    if folder is None or sys.version_info < (3, 10):
+    is_too_old = sys.version_info < (3, 10)
+    if folder is not None and is_too_old:
+        because = "Python " + sys.version.split()[0] + " is older than 3.10, the oldest that laststep records"
+        _laststep_refuse(folder, because, "Run it with Python 3.10 or newer")
+    if folder is None or is_too_old:
         return
     loaded, entries = set(sys.modules), list(sys.path)
     home = os.path.dirname(os.__file__)
@@ -23,11 +27,21 @@ def _laststep_start(here):
     sys.path[:] = [entry for entry in entries if entry == home or os.path.basename(entry) == "lib-dynload"] or entries
     try:
         _laststep_load(folder, here, before, options)
+    except Exception as error:
+        reason = type(error).__name__ + ": " + str(error).split("\n")[0]
+        _laststep_refuse(folder, "laststep could not be loaded into the program's Python (" + reason + ")")
+        raise
     finally:
         sys.path[:] = entries
     from laststep.recorder.shadows import forget_shadowed_modules
 
     forget_shadowed_modules(loaded, entries)
+
+
+def _laststep_refuse(folder, because, does=""):
+    """Tell the supervisor why this Python is not recorded, and what to do."""
+    with open(os.path.join(folder, "refused"), "w") as file:
+        file.write(because + "\n" + does)
 
 
 def _laststep_load(folder, here, before, options):
@@ -65,5 +79,5 @@ except ImportError as _error:
     # site.py uses nothing of it, but a successful import must leave a module behind.
     sys.modules["sitecustomize"] = type(sys)("sitecustomize")
 finally:
-    for _name in ("_laststep_start", "_laststep_load"):
+    for _name in ("_laststep_start", "_laststep_refuse", "_laststep_load"):
         globals().pop(_name, None)

@@ -26,7 +26,9 @@ def start(folder: str, restore: tuple[str, str | None] | None = None, options: s
     """
     if os.environ.get("LASTSTEP_OFF") == "1" or state.current is not None:
         return False
-    if _has_few_descriptors() or not _claim(folder):
+    if _has_few_descriptors():
+        return _refuse(folder, "the limit on open files (ulimit -n) is too low for the recorder", "Raise that limit")
+    if not _claim(folder):
         return False
     recorder = state.Recorder(folder)
     recorder.handover = restore
@@ -52,6 +54,16 @@ def start(folder: str, restore: tuple[str, str | None] | None = None, options: s
 def _has_few_descriptors() -> bool:
     """Our descriptors have high numbers. If the limit is too low for that, the program would lack those we take."""
     return 0 <= resource.getrlimit(resource.RLIMIT_NOFILE)[0] < MIN_OWN_FD + 16
+
+
+def _refuse(folder: str, because: str, does: str) -> bool:
+    """Tell the supervisor why this process is not recorded, and what to do."""
+    try:
+        with open(os.path.join(folder, "refused"), "w") as file:
+            file.write(f"{because}\n{does}")
+    except OSError:
+        pass
+    return False
 
 
 def _install(name: str) -> None:

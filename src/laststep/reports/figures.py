@@ -11,14 +11,16 @@ from pathlib import Path
 
 from laststep.analysis.finding import Diagnosis
 from laststep.analysis.forecast import forecast_sentence
+from laststep.analysis.unseen import unseen_of
 from laststep.record.events.process import Exiting, Raised, RecorderStart
 from laststep.record.events.stacks import Stall
-from laststep.record.events.supervisor import Forecast, Limits, MovingAgain, RecorderMissing
+from laststep.record.events.supervisor import Forecast, Limits, MovingAgain
 from laststep.record.follow import Live
 from laststep.record.run import Fit, Run
 from laststep.record.sample import GpuState, LastBeat, Sample
 from laststep.record.steps import Beat, Now, Step
 from laststep.reports.terminal import what_happened
+from laststep.reports.unseen import sentence
 from laststep.rules.rule import all_rules
 from laststep.text import format_count, format_duration, format_place, format_value
 
@@ -110,6 +112,7 @@ class View:
     gpus: tuple[Gpu, ...] = ()
     findings: tuple[ShortFinding, ...] = ()
     end: str = ""
+    unseen: str = ""  # why the training was not looked at
 
 
 def view_of(diagnosis: Diagnosis, live: Live, at: float) -> View:
@@ -132,6 +135,7 @@ def view_of(diagnosis: Diagnosis, live: Live, at: float) -> View:
         phase=_phase(run, live, moved, at),
         findings=_findings(diagnosis),
         end="" if run.alive else what_happened(diagnosis),
+        unseen=_unseen(run),
         step=_last_number(run, steps),
     )
     if fit is not None:
@@ -207,13 +211,18 @@ def _phase(run: Run, live: Live, moved: float, at: float) -> str:
     if now is None and (run.steps or live.step):
         now = Now("step", 0, 0.0)  # a hand-written loop reports its steps and no phase
     if now is None:
-        blind = run.last(RecorderMissing)
+        unseen = unseen_of(run)
         inside = "no training seen yet" if run.has(RecorderStart) else "starting"
-        return f"laststep can't record inside: {blind.because}" if blind is not None else inside
+        return f"laststep can't record inside: {unseen.because}" if unseen is not None else inside
     phase = PHASES.get(now.phase, "in the program's own code")
     if now.phase == "between" and all(fit.ended for fit in run.fits):
         phase = "after fit, in the program's own code"
     return phase + _since(run, now, live, moved, at)
+
+
+def _unseen(run: Run) -> str:
+    unseen = unseen_of(run)
+    return sentence(unseen) if unseen is not None else ""
 
 
 def _since(run: Run, now: Now, live: Live, moved: float, at: float) -> str:

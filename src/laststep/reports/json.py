@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from laststep.analysis.finding import Diagnosis, Finding, Remedy
+from laststep.analysis.unseen import unseen_of
 from laststep.logs.harmless import harmless_in
 from laststep.logs.read import parsed_console
 from laststep.record.decode import encode
@@ -21,6 +22,7 @@ def as_data(diagnosis: Diagnosis) -> dict[str, Any]:
     return {
         **_of_log(diagnosis),
         **_of_attach(diagnosis),
+        **_unseen(diagnosis),
         **({"too_large": list(run.too_large)} if run.too_large else {}),
         "run": {
             "id": run.id,
@@ -49,6 +51,15 @@ def _of_log(diagnosis: Diagnosis) -> dict[str, Any]:
 def _of_attach(diagnosis: Diagnosis) -> dict[str, Any]:
     attached = diagnosis.run.last(Attached)
     return {} if attached is None else {"attach": {**encode(attached), "samples": encode(diagnosis.run.samples)}}
+
+
+def _unseen(diagnosis: Diagnosis) -> dict[str, Any]:
+    """Only where the training was not looked at."""
+    unseen = unseen_of(diagnosis.run)
+    if unseen is None:
+        return {}
+    remedy = _remedy(unseen.remedy) if unseen.remedy is not None else None
+    return {"unseen": {"kind": unseen.kind, "because": unseen.because, "remedy": remedy}}
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

@@ -55,4 +55,4 @@ def finding_line(view: View, found: ShortFinding, sheet: Sheet) -> str:
 
 
 def end_line(view: View, sheet: Sheet) -> str:
-    return sheet.plain(f"{stamp(view.at)} {view.id} end {view.outcome}: {view.end}")
+    return sheet.plain(f"{stamp(view.at)} {view.id} end {view.outcome}: {view.end} {view.unseen}".rstrip())

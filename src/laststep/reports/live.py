@@ -195,7 +195,10 @@ def _gpus_together(gpus: Sequence[Gpu]) -> str:
 def _findings(view: View, sheet: Sheet) -> None:
     """The first in full; the others in full if there is room, otherwise one line each."""
     if not view.findings:
-        sheet.add(("No findings so far" if view.alive else "Nothing to report", DIM), rank=1)
+        for line in wrapped(view.unseen, sheet.width)[:3] or [
+            "No findings so far" if view.alive else "Nothing to report"
+        ]:
+            sheet.add((line, YELLOW if view.unseen else DIM), rank=1)
         return
     room = max(3, sheet.height - sum(row.rank < YIELDING_RANK for row in sheet.rows) - 1)
     full = [_in_full(finding, sheet) for finding in view.findings]

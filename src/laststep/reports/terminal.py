@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from laststep.analysis.finding import TOO_SHORT, Confidence, Diagnosis, Finding, Remedy
 from laststep.analysis.progress import progress
 from laststep.analysis.signals import stopped_by_laststep
+from laststep.analysis.unseen import Unseen, error_of_another, unseen_of
 from laststep.logs.harmless import harmless_in
 from laststep.logs.read import parsed_console
 from laststep.record.events.logs import Log
@@ -20,6 +21,7 @@ from laststep.record.run import Run
 from laststep.reports.attached import add_process
 from laststep.reports.columns import columns, cut, wrap
 from laststep.reports.printing import clean
+from laststep.reports.unseen import advice, judged, lines_to_type, sentence, short_note
 from laststep.rules.ranking import chain
 from laststep.rules.rule import Tier, all_rules
 from laststep.text import ERRNO, format_count, format_duration, format_place, format_size, sparkline
@@ -122,10 +124,13 @@ def _page(diagnosis: Diagnosis, width: int, colour: bool, verbose: bool, max_rul
     for number, finding in enumerate(diagnosis.findings):
         if number == 0 or verbose:
             _add_finding(out, finding, diagnosis)
-    if not diagnosis.findings:
+    unseen = unseen_of(run)
+    if unseen is not None and (unseen.reads_console or not diagnosis.findings):
+        _add_unseen(out, diagnosis, unseen)
+    elif not diagnosis.findings:
         if attached is None or diagnosis.outcome == "stalled":
             _add_no_finding(out, diagnosis)
-    elif not verbose:
+    if diagnosis.findings and not verbose:
         _add_others(out, diagnosis)
     _add_harmless(out, diagnosis, verbose)
     _add_ruled_out(out, diagnosis, verbose, max_ruled_out)
@@ -135,6 +140,20 @@ def _page(diagnosis: Diagnosis, width: int, colour: bool, verbose: bool, max_rul
         _add_stack(out, diagnosis)
     _add_more(out, diagnosis, verbose)
     return out
+
+
+def finished_note(diagnosis: Diagnosis, width: int) -> str:
+    """In place of a page, for a run without findings that ended in order."""
+    unseen = unseen_of(diagnosis.run)
+    if unseen is None:
+        return f"laststep: finished, nothing to report ({diagnosis.run.id})\n"
+    out = Page(max(40, min(width, 100)), cwd=diagnosis.run.cwd)
+    head, *rest = short_note(diagnosis, unseen)
+    out.line((head, ""))
+    for line in rest:
+        indent = "      " if line.startswith(" ") else "  "
+        out.text(line.strip(), indent, indent)
+    return "\n".join(out.lines) + "\n"
 
 
 def what_happened(diagnosis: Diagnosis) -> str:
@@ -266,6 +285,21 @@ def _add_no_finding(out: Page, diagnosis: Diagnosis) -> None:
         out.text("No cause found. What was checked is listed below.")
 
 
+def _add_unseen(out: Page, diagnosis: Diagnosis, unseen: Unseen) -> None:
+    """That no finding means nothing here, why, and how to have it looked at."""
+    if not diagnosis.findings and diagnosis.outcome not in ("finished", "running"):
+        out.heading("Why")
+        out.text("No cause found in what was looked at.")
+    out.heading("What was not looked at")
+    out.text(sentence(unseen))
+    out.text(judged(diagnosis))
+    remedy = unseen.remedy
+    if remedy is not None:
+        out.text(advice(remedy))
+        for line in lines_to_type(unseen):
+            out.line(("      ", ""), (line, "32"))
+
+
 def _add_what_to_run(out: Page, diagnosis: Diagnosis) -> None:
     """The log does not contain the cause: how to get a record that does."""
     if diagnosis.outcome == "unknown":
@@ -288,6 +322,9 @@ def _add_ruled_out(out: Page, diagnosis: Diagnosis, verbose: bool, limit: int) -
                 out.item(f"{item.rule}: {item.because}")
     reasons = _unchecked(diagnosis, verbose)
     disabled = [probe for probe in diagnosis.run.all(ProbeState) if probe.state in ("unsupported", "removed")]
+    unseen = unseen_of(diagnosis.run)
+    if unseen is not None and not verbose:  # its section says it already
+        reasons = {because: rules for because, rules in reasons.items() if unseen.because not in because}
     if (reasons and diagnosis.outcome != "running") or disabled:
         out.heading("Could not be checked")
         for probe in disabled[:MAX_PROBES]:
@@ -334,7 +371,9 @@ def _add_remedy(out: Page, remedy: Remedy, diagnosis: Diagnosis) -> None:
 
 
 def _add_stack(out: Page, diagnosis: Diagnosis) -> None:
-    error, fault = diagnosis.run.uncaught or diagnosis.run.last(Raised), diagnosis.run.last(Fault)
+    run, unseen = diagnosis.run, unseen_of(diagnosis.run)
+    printed = error_of_another(run) if unseen is not None and unseen.reads_console else None
+    error, fault = printed or run.uncaught or run.last(Raised), run.last(Fault)
     frames = _frames_of(error, fault)
     if frames:
         out.heading("Stack (most recent call last)")

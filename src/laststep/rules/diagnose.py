@@ -7,17 +7,19 @@ import dataclasses
 import gc
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from laststep.analysis.experiments.prove import PROVEN, WITHDRAWN
-from laststep.analysis.finding import Confidence, Diagnosis, Evidence, Finding, RuledOut, Unchecked
+from laststep.analysis.finding import Answer, Confidence, Diagnosis, Evidence, Finding, RuledOut, Unchecked
 from laststep.analysis.stall import stall_of
+from laststep.analysis.unseen import Unseen, unseen_of
+from laststep.logs.read import run_from_console
 from laststep.record.events.process import RecorderStart
 from laststep.record.events.stacks import Attached
-from laststep.record.events.supervisor import RecorderMissing
 from laststep.record.events.training import Epoch
 from laststep.record.run import FATAL, DamagedRun, Run
+from laststep.rules.kept_console import better, has_kept_console
 from laststep.rules.ranking import rank
 from laststep.rules.rule import SUFFERED, Rule, Vantage, all_rules
 
@@ -44,35 +46,55 @@ def _no_search_for_cycles() -> Iterator[None]:
 @_no_search_for_cycles()
 def diagnose(run: Run, rules: Iterable[Rule] | None = None, until: float = math.inf) -> Diagnosis:
     """Check every rule, or those there is time for. A rule that raises is reported, and the others are checked."""
+    by_name = {rule.name: rule for rule in (all_rules().values() if rules is None else rules)}
+    unseen = unseen_of(run)
+    answers = {name: _check(rule, run, until) for name, rule in by_name.items()}
+    if unseen is not None:
+        answers = _as_unseen(answers, by_name, run, unseen, until)
     findings: list[Finding] = []
     ruled_out: list[RuledOut] = []
     unchecked: list[Unchecked] = []
-    by_name = {rule.name: rule for rule in (all_rules().values() if rules is None else rules)}
-    vantage = _vantage(run)
-    for rule in by_name.values():
-        if time.monotonic() > until:
-            unchecked.append(Unchecked(NO_TIME, rule.name))
-            continue
-        if not vantage.intersection(rule.sees):
-            unchecked.append(Unchecked(_why_unseen(run), rule.name))
-            continue
-        try:
-            answer = rule.check(run)
-        except Exception as error:
-            unchecked.append(Unchecked(f"the rule itself failed ({type(error).__name__}: {error})", rule.name))
-            continue
+    for name, answer in answers.items():
         if isinstance(answer, Finding):
             sure = min(answer.confidence, _max_confidence(run))
-            findings.append(dataclasses.replace(answer, rule=rule.name, symptom=rule.symptom, confidence=sure))
+            symptom = by_name[name].symptom
+            findings.append(dataclasses.replace(answer, rule=name, symptom=symptom, confidence=sure))
         elif isinstance(answer, Unchecked):
-            unchecked.append(dataclasses.replace(answer, rule=rule.name))
+            unchecked.append(dataclasses.replace(answer, rule=name))
         else:
-            ruled_out.append(dataclasses.replace(answer, rule=rule.name))
+            ruled_out.append(dataclasses.replace(answer, rule=name))
     findings, withdrawn = _as_proven(run, findings)
     ruled_out += withdrawn
     ranked = rank(findings, by_name)
     timed_out = any(item.because == NO_TIME for item in unchecked)
-    return Diagnosis(run, tuple(ranked), tuple(ruled_out), tuple(unchecked), outcome(run, ranked), timed_out)
+    ended = outcome(run, ranked)
+    return Diagnosis(run, tuple(ranked), tuple(ruled_out), tuple(unchecked), ended, timed_out)
+
+
+def _check(rule: Rule, run: Run, until: float) -> Answer:
+    if time.monotonic() > until:
+        return Unchecked(NO_TIME)
+    if not _vantage(run).intersection(rule.sees):
+        return Unchecked(_why_unseen(run))
+    try:
+        return rule.check(run)
+    except Exception as error:
+        return Unchecked(f"the rule itself failed ({type(error).__name__}: {error})")
+
+
+def _as_unseen(
+    answers: Mapping[str, Answer], rules: Mapping[str, Rule], run: Run, unseen: Unseen, until: float
+) -> dict[str, Answer]:
+    """What the console says instead of the record; and a rule that judges from inside alone denies nothing."""
+    found = dict(answers)
+    if has_kept_console(run, unseen):
+        console = run_from_console(run)
+        for name, own in answers.items():
+            found[name] = better(rules[name], own, _check(rules[name], console, until), run, unseen)
+    for name, answer in found.items():
+        if isinstance(answer, RuledOut) and not answer.measured and set(rules[name].sees) <= {"inside", "attached"}:
+            found[name] = Unchecked(unseen.because)
+    return found
 
 
 def _as_proven(run: Run, findings: list[Finding]) -> tuple[list[Finding], list[RuledOut]]:
@@ -124,8 +146,8 @@ def _why_unseen(run: Run) -> str:
         return UNSEEN_IN_A_LOG
     if run.has(Attached):
         return UNSEEN_FROM_OUTSIDE
-    blind = run.last(RecorderMissing)
-    return f"laststep could not look inside: {blind.because}" if blind is not None else UNSEEN
+    unseen = unseen_of(run)
+    return f"{UNSEEN}: {unseen.because}" if unseen is not None else UNSEEN
 
 
 def outcome(run: Run, findings: list[Finding]) -> str:

@@ -75,15 +75,3 @@ def recorded_environment(folder: Path, options: dict[str, str] | None = None) ->
         environ["LASTSTEP_PYTHONPATH"] = path
     environ["PYTHONPATH"] = str(RECORDER_FOLDER) + (os.pathsep + path if path else "")
     return environ
-
-
-def why_blind(command: list[str]) -> str:
-    """Why nothing was recorded from inside, as far as the command shows it."""
-    for word in command[1:]:
-        if not word.startswith("-") or word in ("-m", "-c"):
-            break
-        if not word.startswith("--") and set(word[1:]) & set("IES"):
-            return f"python {word} ignores the environment, so the recorder could not be loaded"
-    if "python" not in os.path.basename(command[0]):
-        return f"{os.path.basename(command[0])} started no Python that could load the recorder"
-    return "the program's Python did not load the recorder"

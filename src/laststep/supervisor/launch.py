@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import laststep
 from laststep.record import folder as folders
+from laststep.record.decode import encode
 from laststep.record.journal import JournalWriter
 from laststep.record.redact import environment_worth_keeping, hide_secrets
 from laststep.record.seal import signed
@@ -20,7 +21,7 @@ from laststep.recorder.guard import attempt
 from laststep.settings import Settings
 from laststep.supervisor import pseudo_terminal, streams
 from laststep.supervisor.again import PREVIOUS
-from laststep.supervisor.command import full_command, recorded_environment, similar_scripts, why_blind
+from laststep.supervisor.command import full_command, recorded_environment, similar_scripts
 from laststep.supervisor.kernel_log import KernelLog
 from laststep.supervisor.program import Program, ProgramSetup
 from laststep.supervisor.relay import Relay
@@ -36,6 +37,7 @@ from laststep.supervisor.signals import (
 
 if TYPE_CHECKING:
     from laststep.supervisor.autopsy import Autopsy
+    from laststep.supervisor.children import ChildWatcher
     from laststep.supervisor.stall import StallWatcher
     from laststep.supervisor.watcher import Watcher
 
@@ -72,6 +74,7 @@ class Supervisor:
         self._program: Program | None = None
         self._autopsy: Autopsy | None = None
         self._watcher: Watcher | None = None
+        self._children: ChildWatcher | None = None
         self._stalls: StallWatcher | None = None
         self._say = self._with_raw_line_endings(say) if say is not None else None
         self._stall_notice = stall_notice
@@ -112,6 +115,7 @@ class Supervisor:
     def _start_watching(self, kernel: KernelLog) -> None:
         # The program has been started: load and read now what takes time.
         from laststep.supervisor.autopsy import Autopsy
+        from laststep.supervisor.children import ChildWatcher
         from laststep.supervisor.gpu import Gpus
         from laststep.supervisor.stall import StallWatcher
         from laststep.supervisor.watcher import Watcher
@@ -122,6 +126,8 @@ class Supervisor:
         self._autopsy.before(places)
         self._watcher = Watcher(self.pid, self.folder, places, gpus, self._autopsy.note_groups)
         self._watcher.at_sample.append(self._start_foreseeing)
+        self._children = ChildWatcher(self.pid, self.folder, self._journal)
+        self._watcher.at_sample.append(self._children.see)
         self._watcher.start()
         watcher = self._watcher
         self._stalls = StallWatcher(
@@ -172,8 +178,15 @@ class Supervisor:
         if self._autopsy is not None:
             self._autopsy.after(tree, disks)
         if not any(self.folder.glob("recorder.*.jsonl")):
-            self._journal.write("blind", {"because": why_blind(self.command)})
+            self._note_closed_door()
         tidy(self.folder)
+
+    def _note_closed_door(self) -> None:
+        from laststep.supervisor.doors import closed_door
+
+        children = self._children.commands if self._children is not None else []
+        blind = closed_door(hide_secrets(self.command), self.folder, map(hide_secrets, children))
+        self._journal.write(blind.KIND, encode(blind))
 
     def _start_program(self, relay: Relay) -> Program:
         replaced = [stream for stream in self._streams if stream.give >= 0]

@@ -17,7 +17,7 @@ class Log(Event):
     """A console log was read, and there is no recording: the file, its size, how many runs it holds."""
 
     KIND: ClassVar[str] = "log"
-    SPARSE: ClassVar[tuple[str, ...]] = ("is_reversed",)
+    SPARSE: ClassVar[tuple[str, ...]] = ("is_reversed", "is_kept")
 
     file: str = ""
     lines: int = 0
@@ -25,6 +25,7 @@ class Log(Event):
     runs: int = 1  # in the file; the events are those of the last one
     binary_lines: int = field(default=0, metadata=key("rubbish"))  # left out
     is_reversed: bool = field(default=False, metadata=key("reversed"))  # its newest line comes first
+    is_kept: bool = False  # the console of a run that laststep launched, which it kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

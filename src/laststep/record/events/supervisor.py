@@ -144,8 +144,21 @@ class RecorderMissing(Event):
     """laststep could not look inside the process, and why."""
 
     KIND: ClassVar[str] = "blind"
+    SPARSE: ClassVar[tuple[str, ...]] = ("does", "instead")
 
     because: str = ""
+    does: str = ""  # what to do so that it can; "" where that is not known
+    instead: str = ""  # the line to type instead, or to add to the program
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Child(Event):
+    """A child process that had TensorFlow loaded, and that the recorder was not in."""
+
+    KIND: ClassVar[str] = "child"
+
+    pid: int = 0
+    command: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,6 +43,8 @@ def unhandled_exception(run: Run) -> Answer:
     if "KeyboardInterrupt" in error.bases:
         return no("the exception was a KeyboardInterrupt")
     evidence = [Evidence(short_message(error, 600), (error,))]
+    if confidence is Confidence.LIKELY:
+        evidence.append(Evidence(f"read from the console, line {error.at_line or 0:,}", (error,)))
     for inner in error.because_of:
         evidence.append(Evidence(f"while handling {inner.type}: {inner.message[:200]}", (error,)))
     evidence.append(progress(run))

@@ -60,7 +60,7 @@ def nan_loss(run: Run) -> Answer:
         cause=f"The loss is NaN or Inf{'' if is_explained else ', and the record does not explain why'}.",
         confidence=Confidence.POSSIBLE if is_explained else Confidence.CERTAIN,
         evidence=(*evidence, progress(run)),
-        remedies=(RECORD, CHECK) if run.is_log else (CHECK,),
+        remedies=(RECORD, CHECK) if run.is_log and not run.is_kept_console else (CHECK,),
         where=(error.where if error else None) or fit_place(run),
         brief=_first_bad_loss(run),
     )
