@@ -11,7 +11,7 @@ from laststep.logs.read import parsed_console
 from laststep.record.events.logs import Progress
 from laststep.record.events.process import ProbeState, Raised, RecorderStart, Versions
 from laststep.record.events.stacks import Attached
-from laststep.record.events.supervisor import RecorderMissing, Child, RecordingStopped
+from laststep.record.events.supervisor import Child, RecorderMissing, RecordingStopped
 from laststep.record.events.training import Epoch, FitStart
 from laststep.record.run import Run, view
 
