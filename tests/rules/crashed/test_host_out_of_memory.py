@@ -107,7 +107,7 @@ def test_the_shuffle_buffer_that_holds_the_memory_is_named() -> None:
     first = diagnosis.findings[0]
     assert first.rule == "host-out-of-memory"
     assert "the shuffle buffer of 100,000 elements, 600 KB each, holds 60.0 GB" in says(diagnosis)
-    assert (first.remedies[0].change, first.remedies[0].where) == ("dataset.shuffle(666)", Place(**MADE))
+    assert (first.remedies[0].change, first.remedies[0].where) == ("ds = ds.shuffle(666).batch(32)", Place(**MADE))
 
 
 def test_a_small_shuffle_buffer_is_not_blamed() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
+from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.messages import short_message
 from laststep.analysis.packages import GONE_FROM_PYTHON, MissingModule, install, missing_module
 from laststep.analysis.progress import progress
@@ -37,7 +37,7 @@ def missing_package(run: Run) -> Answer:
         return _not_started(to_run, run)
     missing = missing_module(run)
     if missing is None:
-        return measured("every import succeeded") if run.uncaught is not None else no("no import failed")
+        return no("no import failed")
     if missing.is_part and not missing.is_hidden and missing.package != "":
         return no(f"{missing.name.partition('.')[0]} is installed, without {missing.name}")
     return Finding(

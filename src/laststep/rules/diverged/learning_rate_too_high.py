@@ -104,7 +104,7 @@ def _finding(run: Run, site: Site, sign: str, symptom: Evidence) -> Finding:
 
 def _lower(site: Site, value: float, trial: Mapping[str, float]) -> Remedy:
     """The rate of the optimizer's own line; where that is lower already, a schedule or a callback has raised it."""
-    start = min((rate for rate in map(site.rate, site.readings) if math.isfinite(rate)), default=math.inf)
+    start = next((rate for rate in map(site.rate, site.readings) if math.isfinite(rate)), math.inf)
     if value >= start:
         says = f"Limit what raises the learning rate, from {compact(start)}: a schedule, or a callback"
         return Remedy(says, None, site.rate_set_at, trial=trial)
