@@ -128,7 +128,7 @@ def ragged_error(network: Network | None) -> ShapeError | None:
     if (objects.axes or 1) > 1:
         does = "Resize them to one shape, then stack them"
         return ShapeError(cause, (Remedy(does, "x = np.stack([tf.image.resize(image, (64, 64)) for image in x])"),))
-    edit = before_call(network.call, f"{name} = {_utils(network)}pad_sequences({name})") if name else None
+    edit = before_call(network.call, *_padding(network, name)) if name else None
     pad = remedy("Pad them to one length", edit, "x = keras.utils.pad_sequences(x)")
     return ShapeError(cause, (pad,), edit.where if edit else None)
 
@@ -140,14 +140,14 @@ def ragged_lists(message: Message, network: Network, error: ShapeError) -> Shape
     call = network.call
     first = call.arguments[0].text if call is not None and call.arguments else ""
     name = first.strip("() ").partition(",")[0]
-    pads = f"{name} = {_utils(network)}pad_sequences({name})"
-    edit = before_call(call, pads) if name.isidentifier() else None
+    edit = before_call(call, *_padding(network, name)) if name.isidentifier() else None
     pad = remedy("Pad sequences to one length", edit, "x = keras.utils.pad_sequences(x)")
     resize = Remedy("Or resize images to one shape", "x = np.stack([tf.image.resize(image, (64, 64)) for image in x])")
     return ShapeError(error.cause, (pad, resize), edit.where if edit else None, LIKELY)
 
 
-def _utils(network: Network) -> str:
-    """How the program names keras.utils."""
-    keras = (network.reach or "").removesuffix("layers.")
-    return f"{keras}utils." if keras else "keras.utils."
+def _padding(network: Network, name: str) -> tuple[str, ...]:
+    """The statements that pad the lists of this name."""
+    if network.keras:
+        return (f"{name} = {network.keras}utils.pad_sequences({name})",)
+    return ("from keras.utils import pad_sequences", f"{name} = pad_sequences({name})")

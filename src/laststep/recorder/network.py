@@ -63,7 +63,7 @@ def describe_network(message: str, frames: Iterable[FrameType]) -> dict[str, Any
         "call": called,
         **(attempt(_fit_shapes, passed)[0] or {}),
         "objects": attempt(_describe_objects, passed)[0],
-        "reach": attempt(_reach, passed, layer if layer is not None else model)[0],
+        **(attempt(_reach, passed, layer if layer is not None else model)[0] or {}),
     }
 
 
@@ -244,8 +244,8 @@ def _describe_objects(passed: list[FrameType]) -> dict[str, Any] | None:
     return None
 
 
-def _reach(passed: list[FrameType], layer: Any) -> str | None:
-    """How the user's file names keras.layers: `layers.`, `tf.keras.layers.`; None where it names no module of it."""
+def _reach(passed: list[FrameType], layer: Any) -> dict[str, str]:
+    """How the user's file names keras.layers, `layers.` or `tf.keras.layers.`, and Keras itself, `tf.keras.`."""
     library = (
         type(layer).__module__.partition(".")[0] if type(layer).__module__.partition(".")[0] in LIBRARIES else "keras"
     )
@@ -253,7 +253,9 @@ def _reach(passed: list[FrameType], layer: Any) -> str | None:
     modules = [
         (name, value) for names in files[-1:] for name, value in list(names.items()) if isinstance(value, ModuleType)
     ]
-    return next(iter(_ways(modules, library)), None)
+    ways = list(_ways(modules, library))
+    keras = [way.removesuffix("layers.") for way in ways if way.count(".") > 1]
+    return {name: found[0] for name, found in (("reach", ways), ("keras", keras)) if found}
 
 
 def _ways(modules: list[tuple[str, ModuleType]], library: str) -> Iterator[str]:

@@ -232,11 +232,13 @@ def test_class_weight_with_a_label_for_each_step() -> None:
 def test_lists_of_different_lengths_in_an_object_array() -> None:
     fit = WEIGHTED | {"lines": ["model.fit(x, y)"], "arguments": WEIGHTED["arguments"][:2]}
     objects = {"kinds": ["list"], "shortest": 4, "longest": 11, "axes": 1}
-    ragged = found("Invalid dtype: object", DENSE, call=fit, objects=objects)
+    ragged = found("Invalid dtype: object", DENSE, call=fit, objects=objects, keras="tf.keras.")
     assert (ragged.rule, change(ragged)) == (
         "shape-mismatch",
-        (20, "x = keras.utils.pad_sequences(x)\nmodel.fit(x, y)"),
+        (20, "x = tf.keras.utils.pad_sequences(x)\nmodel.fit(x, y)"),
     )
+    bare = found("Invalid dtype: object", DENSE, call=fit, objects=objects)
+    assert (change(bare)[1] or "").startswith("from keras.utils import pad_sequences\n"), "nothing there names keras"
     same = found("Invalid dtype: object", DENSE, call=fit, objects=objects | {"longest": 4})
     assert same.rule == "dtype-mismatch", "lists of one length are another matter"
 

@@ -93,3 +93,4 @@ class Network(Event):
     y_shape: Shape = ()
     objects: ObjectArray | None = None
     reach: str | None = None  # how the program names keras.layers: `layers.`
+    keras: str | None = None  # and Keras itself: `tf.keras.`
