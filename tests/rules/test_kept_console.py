@@ -24,6 +24,10 @@ CRASH = (
     "ValueError: Input 0 with name 'None' of layer 'dense' is incompatible with the layer: expected axis -1 of input "
     "shape to have value 4, but received input with shape (32, 5)\n"
 )
+CRASH_OF_FILE = (
+    'Traceback (most recent call last):\n  File "/home/anna/worker.py", line 5, in <module>\n    open("x.csv")\n'
+    "FileNotFoundError: [Errno 2] No such file or directory: 'x.csv'\n"
+)
 OWN_ERROR = {"left": "program", "bases": ["Exception"], "frames": []}
 BLIND = event(
     9.0, "blind", because="python -I ignores PYTHONPATH", does="Leave it out", instead="laststep run python t.py"
@@ -56,8 +60,8 @@ def test_nan_in_each_epoch_of_the_console_is_found(events: list[Event]) -> None:
 @pytest.mark.parametrize("code", [0, 1])
 def test_the_error_of_a_child_comes_before_the_exit_of_its_launcher(code: int) -> None:
     left = [event(98.0, "exit-call", how="sys.exit", status=1, where={"file": "/home/anna/launcher.py", "line": 4})]
-    diagnosis = asked(RECORDER, CHILD, *(left if code else []), console=CRASH + "worker exited with 1\n", code=code)
-    assert rules(diagnosis)[0] == "shape-mismatch"
+    diagnosis = asked(RECORDER, CHILD, *(left if code else []), console=CRASH_OF_FILE + "worker exited with 1\n", code=code)
+    assert rules(diagnosis)[0] == "missing-file"
     assert sorted(rules(diagnosis)[1:]) == [*(["script-exited"] if code else []), "unhandled-exception"]
     first = diagnosis.findings[0]
     assert first.confidence is (Confidence.CERTAIN if code else Confidence.LIKELY), "a status that says so, or none"
@@ -88,11 +92,10 @@ def test_what_was_recorded_inside_is_not_overridden_by_the_console() -> None:
 
 
 def test_an_error_of_its_own_is_not_taken_for_a_childs() -> None:
-    message = "Input 0 with name 'None' of layer 'dense' is incompatible with the layer: expected axis -1 of input "
-    message += "shape to have value 4, but received input with shape (32, 5)"
-    error = event(98.0, "exception", type="ValueError", message=message, **OWN_ERROR)
+    message = "[Errno 2] No such file or directory: 'x.csv'"
+    error = event(98.0, "exception", type="FileNotFoundError", message=message, **OWN_ERROR)
     several = [sample(1.0, rss=1e6, processes=2)]
-    diagnosis = asked(RECORDER, KERAS, error, console=CRASH.partition("\n")[2], code=1, samples=several)
+    diagnosis = asked(RECORDER, KERAS, error, console=CRASH_OF_FILE, code=1, samples=several)
     assert unseen_of(diagnosis.run) is None
     assert diagnosis.findings[0].confidence is Confidence.CERTAIN
 
