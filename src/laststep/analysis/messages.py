@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from laststep.analysis.fatal import place_of_fault
 from laststep.analysis.finding import Answer, Confidence, Evidence, Finding, Remedy, no
@@ -243,10 +243,13 @@ def short_message(event: Raised, most: int = 300) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def traceback_on_console(run: Run) -> Raised | None:
-    """The printed traceback of the exception that ended the program: for a run that was not recorded from inside."""
-    return next((event for event in parsed_console(run).events if isinstance(event, Raised) and _ended_it(event)), None)
-
-
-def _ended_it(event: Raised) -> bool:
-    return event.left == "program" and bool(event.frames)
+def with_printed_errors(run: Run) -> Run:
+    """The run with the exceptions that were printed when one ended it: for a run that was not recorded from inside."""
+    printed = parsed_console(run)
+    errors = [event for event in printed.events if isinstance(event, Raised)]
+    if not run.exit_code or not any(event.left == "program" and event.frames for event in errors):
+        return run
+    end = run.events[-1].time
+    complete = replace(run, events=(*run.events, *(replace(event, time=end) for event in errors)))
+    parsed_console.keep(complete, printed)
+    return complete

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from laststep.analysis.experiments.prove import PROVEN, WITHDRAWN
 from laststep.analysis.finding import Confidence, Diagnosis, Evidence, Finding, RuledOut, Unchecked
+from laststep.analysis.messages import with_printed_errors
 from laststep.analysis.stall import stall_of
 from laststep.record.events.process import RecorderStart
 from laststep.record.events.stacks import Attached
@@ -49,6 +50,7 @@ def diagnose(run: Run, rules: Iterable[Rule] | None = None, until: float = math.
     unchecked: list[Unchecked] = []
     by_name = {rule.name: rule for rule in (all_rules().values() if rules is None else rules)}
     vantage = _vantage(run)
+    run = with_printed_errors(run) if vantage == {"outside"} else run
     for rule in by_name.values():
         if time.monotonic() > until:
             unchecked.append(Unchecked(NO_TIME, rule.name))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
-from laststep.analysis.messages import missing_package, short_message, traceback_on_console
+from laststep.analysis.messages import missing_package, short_message
 from laststep.analysis.progress import progress
 from laststep.record.events.process import Raised, RecorderStart
 from laststep.record.place import Place
@@ -32,15 +32,12 @@ def unhandled_exception(run: Run) -> Answer:
         (the program caught the error and did not report it).
     """
     error = run.uncaught or _in_training_thread(run)
-    confidence = Confidence.CERTAIN
-    recorded = run.has(RecorderStart)
-    if error is None and not recorded and run.exit_code:
-        error, confidence = traceback_on_console(run), Confidence.LIKELY
     if error is None:
-        seen = recorded and not run.alive
+        seen = run.has(RecorderStart) and not run.alive
         return measured("no exception left the program") if seen else no("no exception was recorded")
     if "KeyboardInterrupt" in error.bases:
         return no("the exception was a KeyboardInterrupt")
+    raised = run.has(RecorderStart) or run.is_log  # from outside it is only seen that it was printed
     evidence = [Evidence(short_message(error, 600), (error,))]
     for inner in error.because_of:
         evidence.append(Evidence(f"while handling {inner.type}: {inner.message[:200]}", (error,)))
@@ -51,7 +48,7 @@ def unhandled_exception(run: Run) -> Answer:
     thread = f" in the thread {error.thread}" if error.left == "thread" else ""
     return Finding(
         cause=f"{kind} was raised{thread}{_at(error.where)} and not caught.",
-        confidence=confidence,
+        confidence=Confidence.CERTAIN if raised else Confidence.LIKELY,
         evidence=tuple(evidence),
         remedies=(install or start,),
         where=error.where,
