@@ -99,5 +99,5 @@ dist: .venv/.setup
 	@rm -rf build/empty && $(PYTHON) -m venv build/empty
 	@build/empty/bin/python -m pip install -qq --no-input --disable-pip-version-check "$$(ls dist/*.whl)[demo]"
 	@cd build && TF_CPP_MIN_LOG_LEVEL=3 TF_ENABLE_ONEDNN_OPTS=0 empty/bin/laststep demo early-stopping >demo.out 2>&1; \
-	  grep -q early-stopping demo.out || { cat demo.out; exit 1; }
+	  grep -q "EarlyStopping ended the training" demo.out || { cat demo.out; exit 1; }
 	@ls -l dist

@@ -73,6 +73,10 @@ def the_cause_comes_first(asked: Scenario, answer: Answer) -> None:
     assert asked.expect != "healthy" or quiet in answer.page
 
 
+def a_near_miss_is_not_blamed(asked: Scenario, answer: Answer) -> None:
+    assert not (asked.is_near_miss and asked.rule in answer.rules)
+
+
 def the_end_is_told(asked: Scenario, answer: Answer) -> None:
     run = answer.why["run"]
     assert run["outcome"] == asked.outcome
@@ -168,6 +172,7 @@ def _has(found: dict[str, Any], **promised: Any) -> None:
 
 ON_A_RECORDING: tuple[Check, ...] = (
     the_cause_comes_first,
+    a_near_miss_is_not_blamed,
     the_end_is_told,
     the_users_own_line_is_shown,
     the_page_fits_a_screen,

@@ -54,7 +54,8 @@ def test_installed_alone_a_demo_is_explained(dist: Path, tmp_path: Path) -> None
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [python, "-m", "laststep", "demo", "early-stopping"]
     done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120)
-    assert "early-stopping" in done.stderr
+    assert "EarlyStopping ended the training" in done.stderr
+    assert "laststep explain early-stopping" in done.stderr
     assert str(packages) in subprocess.check_output(
         [python, "-c", "import laststep; print(laststep.__file__)"], cwd=tmp_path, env=environ, text=True
     )

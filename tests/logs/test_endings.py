@@ -111,9 +111,12 @@ def test_a_signal_in_the_words_of_a_shell(words: str, signal: str) -> None:
     assert diagnosis.outcome in ("stopped", "crashed")
 
 
-@pytest.mark.parametrize("words", ["Killed", "Segmentation fault (core dumped)", "Getötet"])
-def test_the_last_line_may_lack_its_newline(words: str) -> None:
-    assert cause(OPEN_EPOCH + words) is not None
+@pytest.mark.parametrize(
+    ("words", "signal"),
+    [("Killed", "SIGKILL"), ("Segmentation fault (core dumped)", "SIGSEGV"), ("Getötet", "SIGKILL")],
+)
+def test_the_last_line_may_lack_its_newline(words: str, signal: str) -> None:
+    assert cause(OPEN_EPOCH + words) == RULE_OF[signal]
 
 
 @pytest.mark.parametrize(

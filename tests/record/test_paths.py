@@ -85,6 +85,10 @@ def test_a_module_run_from_an_installed_package(monkeypatch: pytest.MonkeyPatch,
         frames.is_users.cache_clear()
 
 
+def test_the_line_that_stopped_a_fit_says_whose_it_is() -> None:
+    assert frames.code_place(sys._getframe())["is_users"] is True
+
+
 def test_what_the_record_says_counts_more_than_the_path() -> None:
     installed, own = f"{SITE}/mypackage/train.py", "/home/me/train.py"
     assert Frame(file=installed, line=3, is_users=True).is_users_own

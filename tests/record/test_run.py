@@ -25,6 +25,7 @@ from laststep.record.sample import Sample
 from laststep.record.steps import HEADER_BYTES, MAGIC, SLOT, StepWriter
 from laststep.recorder import state
 from laststep.recorder.state import Recorder
+from tests.written import written
 
 from .conftest import Mount, fill
 
@@ -93,6 +94,40 @@ def test_any_one_file_may_be_missing(tmp_path: Path, missing: str) -> None:
     folder = make_run(tmp_path / "run")
     (folder / missing).unlink()
     assert Run.load(folder).events
+
+
+def fits(*ends: bool | None) -> Run:
+    """A run with these fits of two epochs: complete, cut short after one, or (None) without an end."""
+    events = []
+    for number, complete in enumerate(ends, 1):
+        at = 10.0 * number
+        events.append(written(at, "fit", {"id": number, "epochs": 2}, "recorder"))
+        events += [
+            written(at + n, "epoch", {"fit": number, "epoch": n}, "recorder") for n in range(2 if complete else 1)
+        ]
+        events += [written(at + 5, "fit-end", {"id": number}, "recorder")] if complete is not None else []
+    return Run(id="r", events=tuple(events))
+
+
+@pytest.mark.parametrize(
+    ("ends", "number"),
+    [
+        ((True,), 1),
+        ((True, True), 2),
+        ((False, True), 1),
+        ((False, False, True), 2),
+        ((True, None), 2),
+        ((False, None), 2),
+    ],
+)
+def test_the_fit_that_matters_is_the_last_that_is_not_complete(ends: tuple[bool | None, ...], number: int) -> None:
+    fit = fits(*ends).fit
+    assert fit is not None
+    assert fit.id == number
+
+
+def test_a_run_without_a_fit_has_none_that_matters() -> None:
+    assert fits().fit is None
 
 
 def test_a_folder_without_a_record_is_damaged(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import json
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import laststep
 from laststep.record.decode import decode
 from laststep.record.event import Event
 from laststep.record.events import KINDS, decode_event
@@ -21,8 +23,9 @@ from laststep.reports import json as json_report
 from laststep.reports import terminal
 from laststep.rules.diagnose import read_diagnosis
 from tests.record.schema import JSON, encode, fields_of, lost, same, written
-from tests.recordings import Files, Recordings, unpack
+from tests.recordings import ARCHIVE, Files, Recordings, unpack
 
+PACKAGE = Path(laststep.__file__).parent
 each_kind = pytest.mark.parametrize("kind", KINDS)
 FILES = ("supervisor", "recorder", "samples", "steps", "console")
 
@@ -40,11 +43,19 @@ def lines_of(files: Files) -> Iterator[dict[str, Any]]:
                 yield json.loads(line)
 
 
+def on_a_gpu() -> Iterator[tuple[str, Files]]:
+    """Runs that were recorded beside a GPU."""
+    folders = [path for path in ARCHIVE.parent.iterdir() if path.is_dir()]
+    assert folders
+    for folder in folders:
+        yield folder.name, {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
 def test_each_recorded_event_is_understood(recordings: Recordings) -> None:
     """The recorder writes plain fields: what it writes is in the schema, by the same name and of that type."""
     wrong: dict[str, str] = {}
     seen = set()
-    for name, files in recordings.runs.items():
+    for name, files in [*recordings.runs.items(), *on_a_gpu()]:
         for line in lines_of(files):
             if "laststep" in line:
                 continue
@@ -55,6 +66,32 @@ def test_each_recorded_event_is_understood(recordings: Recordings) -> None:
                 wrong.setdefault(each.partition(":")[0], f"{name}: {each}")
     assert wrong == {}
     assert len(seen) > len(KINDS) / 2, "most kinds are recorded"
+
+
+def calls_that_write() -> Iterator[tuple[str, str, set[str]]]:
+    """Of the whole source: where an event is written, its kind, and the fields that the call itself names."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or not call.args:
+                continue
+            kind = call.args[0].value if isinstance(call.args[0], ast.Constant) else None
+            if call.func.attr in ("event", "write") and isinstance(kind, str) and (call.keywords or len(call.args) > 1):
+                tables = [each for each in call.args[1:] if isinstance(each, ast.Dict)]
+                keys = {str(key.value) for each in tables for key in each.keys if isinstance(key, ast.Constant)}
+                yield (
+                    f"{path.name}:{call.lineno}",
+                    kind,
+                    keys | {each.arg for each in call.keywords if each.arg} - {"at"},
+                )
+
+
+def test_each_event_that_is_written_is_in_the_schema() -> None:
+    """Also those of side runs, which no recording holds."""
+    calls = list(calls_that_write())
+    kinds = {kind for _, kind, _ in calls}
+    assert {"side-run", "replayed", "profile"} <= kinds <= set(KINDS)
+    known = {kind: {name for _, names, _ in fields_of(KINDS[kind]) for name in names} for kind in kinds}
+    assert [(where, kind, names - known[kind]) for where, kind, names in calls if not names <= known[kind]] == []
 
 
 @each_kind

@@ -65,8 +65,9 @@ def test_the_newest_are_all_there_and_history_gets_coarser(tmp_path: Path) -> No
 def test_values_after_the_ring_went_round_are_the_new_ones(tmp_path: Path) -> None:
     writer = StepWriter(str(tmp_path / "steps.1"))
     write_range(writer, 1, NEWEST + 100)
-    for step in read_steps(tmp_path / "steps.1").steps:
-        assert (step.time, step.loss) == (1000.0 + step.number, step.number / 2)
+    steps = read_steps(tmp_path / "steps.1").steps
+    assert [(step.time, step.loss) for step in steps] == [(1000.0 + step.number, step.number / 2) for step in steps]
+    assert [step.number for step in steps[-NEWEST:]] == list(range(101, NEWEST + 101))
 
 
 @pytest.mark.parametrize("weight,start", [(32, 32), (10, 10), (16, 5), (7, 3)])

@@ -55,14 +55,12 @@ def test_targets_that_depend_are_seen_and_shuffled_ones_are_not(make: object, rn
 
 def test_false_alarms_are_as_rare_as_they_should_be(rng: np.random.Generator) -> None:
     found = [asked(rng.normal(size=(150, 5)), rng.integers(0, 2, 150)) for _ in range(40)]
-    assert sum(result["p"] <= 0.02 for result in found if result) <= 4
+    assert None not in found
+    assert sum(result["p"] <= 0.02 for result in found) <= 4
 
 
 def test_inputs_that_are_all_the_same(rng: np.random.Generator) -> None:
-    x = np.zeros((300, 8))
-    x[:, 0] = np.arange(300) * 0.0
-    result = asked(x + np.eye(300, 8) * 0, rng.integers(0, 2, 300))
-    assert result is None or result["p"] == 1.0
+    assert asked(np.zeros((300, 8)), rng.integers(0, 2, 300)) is None
 
 
 def test_the_same_row_again_and_again_is_one_row(rng: np.random.Generator) -> None:

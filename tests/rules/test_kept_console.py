@@ -60,7 +60,9 @@ def test_nan_in_each_epoch_of_the_console_is_found(events: list[Event]) -> None:
 @pytest.mark.parametrize("code", [0, 1])
 def test_the_error_of_a_child_comes_before_the_exit_of_its_launcher(code: int) -> None:
     left = [event(98.0, "exit-call", how="sys.exit", status=1, where={"file": "/home/anna/launcher.py", "line": 4})]
-    diagnosis = asked(RECORDER, CHILD, *(left if code else []), console=CRASH_OF_FILE + "worker exited with 1\n", code=code)
+    diagnosis = asked(
+        RECORDER, CHILD, *(left if code else []), console=CRASH_OF_FILE + "worker exited with 1\n", code=code
+    )
     assert rules(diagnosis)[0] == "missing-file"
     assert sorted(rules(diagnosis)[1:]) == [*(["script-exited"] if code else []), "unhandled-exception"]
     first = diagnosis.findings[0]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import pytest
 
 from laststep.analysis.finding import Confidence, Diagnosis, Evidence, Finding
+from laststep.record.follow import Live
 from laststep.record.run import Run
 from laststep.reports import json, terminal
+from laststep.reports.figures import view_of
+from laststep.reports.lines import finding_line
+from laststep.reports.sheet import Sheet
 from laststep.rules.diagnose import diagnose
 from laststep.rules.ranking import chain, may_follow, rank
 from laststep.rules.rule import SYMPTOMS, Rule, Tier, all_rules
@@ -212,6 +217,23 @@ def test_a_generic_rule_says_what_ended_it_and_not_why(rule: str) -> None:
     assert f"What ended it {rule} {' '.join(first.cause.split())[:40]}" in page
     assert "That is certain; what led to it is not known." in page
     assert "CERTAIN" not in page
+
+
+@pytest.mark.parametrize("rule", OPEN)
+def test_nor_is_it_called_certain_among_others_or_while_the_run_is_watched(rule: str) -> None:
+    other = finding("unscaled-inputs")
+    diagnosis = dataclasses.replace(OPEN[rule](), findings=(other, finding(rule, CERTAIN)))
+    assert f"Of {rule}. ({rule})" in words(diagnosis)
+    shown = view_of(diagnosis, Live(), 99.0).findings
+    assert [(each.rule, each.confidence) for each in shown] == [("unscaled-inputs", "LIKELY"), (rule, "")]
+    assert finding_line(view_of(diagnosis, Live(), 99.0), shown[1], Sheet()).endswith(f" finding {rule}: Of {rule}.")
+
+
+def test_while_the_run_is_watched_consequences_are_left_out() -> None:
+    diagnosis = OPEN["aborted"]()
+    found = (finding("missing-file"), dataclasses.replace(finding("aborted"), follows_from="missing-file"))
+    shown = view_of(dataclasses.replace(diagnosis, findings=found), Live(), 99.0).findings
+    assert [each.rule for each in shown] == ["missing-file"]
 
 
 def test_a_cause_that_is_certain_is_called_so() -> None:

@@ -76,7 +76,8 @@ def place_of(frame: FrameType | None) -> PlaceFields | None:
 
 
 def code_place(frame: FrameType) -> PlaceFields:
-    return {"file": frame.f_code.co_filename, "line": frame.f_lineno, "function": _qualified_name(frame)}
+    file = frame.f_code.co_filename
+    return {"file": file, "line": frame.f_lineno, "function": _qualified_name(frame), "is_users": is_users(file)}
 
 
 def users_place(frame: FrameType | None) -> PlaceFields | None:

@@ -21,6 +21,7 @@ from laststep.record.sample import GpuState, LastBeat, Sample
 from laststep.record.steps import Beat, Now, Step
 from laststep.reports.terminal import what_happened
 from laststep.reports.unseen import sentence
+from laststep.rules.ranking import leaves_why_open
 from laststep.rules.rule import all_rules
 from laststep.text import format_count, format_duration, format_place, format_value
 
@@ -62,7 +63,7 @@ class ShortFinding:
     """A finding without its evidence and remedies."""
 
     rule: str
-    confidence: str
+    confidence: str  # "" where it is certain what ended the program, and not why
     cause: str
     where: str = ""
 
@@ -250,14 +251,19 @@ def _calls_since_step(run: Run, live: Live) -> int:
 
 
 def _findings(diagnosis: Diagnosis) -> tuple[ShortFinding, ...]:
-    """Ranked, without those that the first one explains."""
+    """Ranked, without those that another one explains."""
     found = diagnosis.findings
     known = all_rules().get(found[0].rule) if found else None
     echoes = known.outranks if known else ()
     return tuple(
-        ShortFinding(one.rule, one.confidence.name, one.cause, format_place(one.where, diagnosis.run.cwd))
+        ShortFinding(
+            one.rule,
+            "" if leaves_why_open(one) else one.confidence.name,
+            one.cause,
+            format_place(one.where, diagnosis.run.cwd),
+        )
         for one in found
-        if one.rule not in echoes
+        if one is found[0] or (one.follows_from is None and one.rule not in echoes)
     )
 
 

@@ -51,7 +51,8 @@ def _share(used: float | None, of: float | None) -> str:
 
 def finding_line(view: View, found: ShortFinding, sheet: Sheet) -> str:
     where = f" {found.where}" if found.where else ""
-    return sheet.plain(f"{stamp(view.at)} {view.id} finding {found.rule} {found.confidence}{where}: {found.cause}")
+    word = f" {found.confidence}" if found.confidence else ""
+    return sheet.plain(f"{stamp(view.at)} {view.id} finding {found.rule}{word}{where}: {found.cause}")
 
 
 def end_line(view: View, sheet: Sheet) -> str:

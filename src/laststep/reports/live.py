@@ -219,7 +219,8 @@ def _in_one_line(finding: ShortFinding) -> list[Part]:
 
 def _in_full(finding: ShortFinding, sheet: Sheet) -> list[list[Part]]:
     where = f"  {finding.where}" if finding.where else ""
-    head = [(finding.rule, f"1;{YELLOW}"), (f"  {finding.confidence}", DIM), (where, CYAN)]
+    word = f"  {finding.confidence}" if finding.confidence else ""
+    head = [(finding.rule, f"1;{YELLOW}"), (word, DIM), (where, CYAN)]
     return [head, *([("  " + line, "")] for line in wrapped(finding.cause, sheet.width - 2)[:3])]
 
 

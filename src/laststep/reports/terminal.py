@@ -22,7 +22,7 @@ from laststep.reports.attached import add_process
 from laststep.reports.columns import columns, cut, wrap
 from laststep.reports.printing import clean
 from laststep.reports.unseen import advice, judged, lines_to_type, sentence, short_note
-from laststep.rules.ranking import chain
+from laststep.rules.ranking import chain, leaves_why_open
 from laststep.rules.rule import Tier, all_rules
 from laststep.text import ERRNO, format_count, format_duration, format_place, format_size, sparkline
 
@@ -217,7 +217,7 @@ def _progress(diagnosis: Diagnosis) -> str:
 
 
 def _add_finding(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
-    is_open = _is_open(finding)
+    is_open = leaves_why_open(finding)
     out.heading("What ended it" if is_open else "Why", finding.rule)
     word = "" if is_open else finding.confidence.name
     indent = "  " + " " * (len(word) + 2 if word else 0)
@@ -243,12 +243,6 @@ def _add_finding(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
         out.item(item.says + (f"\n{drawn}" if drawn else ""))
 
 
-def _is_open(finding: Finding) -> bool:
-    """It is certain what ended the program, and not why."""
-    known = all_rules().get(finding.rule)
-    return known is not None and known.tier is Tier.ECHO and finding.confidence is Confidence.CERTAIN
-
-
 def _add_chain(out: Page, diagnosis: Diagnosis) -> None:
     """How the first finding led to the end, where a link between the two says more than an echo does."""
     known = all_rules()
@@ -265,7 +259,8 @@ def _add_others(out: Page, diagnosis: Diagnosis) -> None:
     if others:
         out.heading("Also")
     for finding in others[:MAX_OTHER_FINDINGS]:
-        out.item(f"{finding.cause} ({finding.confidence.name}, {finding.rule})")
+        word = "" if leaves_why_open(finding) else f"{finding.confidence.name}, "
+        out.item(f"{finding.cause} ({word}{finding.rule})")
 
 
 def _add_no_finding(out: Page, diagnosis: Diagnosis) -> None:

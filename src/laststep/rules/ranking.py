@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 
-from laststep.analysis.finding import Finding
-from laststep.rules.rule import Rule
+from laststep.analysis.finding import Confidence, Finding
+from laststep.rules.rule import Rule, Tier, all_rules
 
 
 def rank(findings: Iterable[Finding], rules: Mapping[str, Rule]) -> list[Finding]:
@@ -28,6 +28,12 @@ def rank(findings: Iterable[Finding], rules: Mapping[str, Rule]) -> list[Finding
         ),
     )
     return [dataclasses.replace(finding, follows_from=_parent(finding, ranked, rules)) for finding in ranked]
+
+
+def leaves_why_open(finding: Finding) -> bool:
+    """It is certain what ended the program, and not why: a page does not call such a cause CERTAIN."""
+    known = all_rules().get(finding.rule)
+    return known is not None and known.tier is Tier.ECHO and finding.confidence is Confidence.CERTAIN
 
 
 def _links_before(effect: str, findings: list[Finding], rules: Mapping[str, Rule]) -> int:

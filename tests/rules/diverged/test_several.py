@@ -41,7 +41,7 @@ def test_its_near_miss_is_not_it(rule: str) -> None:
 @pytest.mark.parametrize("rule", RULES)
 def test_one_cause_is_enough(rule: str) -> None:
     sure = [name for name, finding in found(FIRES[rule]()).items() if finding.confidence >= Confidence.LIKELY]
-    assert sure == [rule] or rule in ("unscaled-targets", "unscaled-inputs")
+    assert sure == [rule]
 
 
 def test_a_training_that_works_has_no_finding() -> None:

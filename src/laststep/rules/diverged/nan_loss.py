@@ -26,7 +26,11 @@ RAISED = compiled(
 )
 
 
-@rule(tier=Tier.CONSEQUENCE, follows=("diverged", "bad-labels-for-loss", "label-out-of-range", "data-exhausted"))
+@rule(
+    tier=Tier.CONSEQUENCE,
+    sees=("inside", "log"),
+    follows=("diverged", "bad-labels-for-loss", "label-out-of-range", "data-exhausted"),
+)
 def nan_loss(run: Run) -> Answer:
     """The loss became NaN or Inf, and training went on with it.
 

@@ -39,7 +39,7 @@ def callback_raised(run: Run) -> Answer:
         raised.append(run.uncaught)
     error = next((event for event in reversed(raised) if event.callback is not None), None)
     if error is None or error.callback is None:
-        return no("no exception came from a callback")
+        return no("no exception from a callback was seen")
     if went_on(run, error.time):
         return no("a callback raised, the program caught it, and a later fit finished")
     return _finding(run, error, error.callback)

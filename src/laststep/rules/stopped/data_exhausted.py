@@ -62,7 +62,9 @@ def data_exhausted(run: Run) -> Answer:
         if warned:
             return _warned(run, warned[0])
     counted = any(epoch.batches for fit in run.fits for epoch in fit.epochs) and not run.is_log and short is None
-    return measured("every epoch got all requested batches") if counted else no("no epoch was cut short")
+    if counted:
+        return measured("every epoch got all requested batches")
+    return no("nothing shows that an epoch was cut short")
 
 
 def _ended_training(run: Run, warning: WarningShown) -> bool:

@@ -19,7 +19,11 @@ from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_count, format_value
 
 
-@rule(tier=Tier.CONSEQUENCE, follows=("nan-loss", "data-exhausted", "dataset-empty", "validation-data-exhausted"))
+@rule(
+    tier=Tier.CONSEQUENCE,
+    sees=("inside", "log"),
+    follows=("nan-loss", "data-exhausted", "dataset-empty", "validation-data-exhausted"),
+)
 def early_stopping(run: Run) -> Answer:
     """Keras's EarlyStopping ended the training because its metric had stopped improving.
 

@@ -23,7 +23,11 @@ FIND_CAUSE = Remedy(
 )
 
 
-@rule(tier=Tier.CONSEQUENCE, follows=("nan-loss", "diverged", "bad-labels-for-loss", "label-out-of-range"))
+@rule(
+    tier=Tier.CONSEQUENCE,
+    sees=("inside", "log"),
+    follows=("nan-loss", "diverged", "bad-labels-for-loss", "label-out-of-range"),
+)
 def stopped_on_nan(run: Run) -> Answer:
     """TerminateOnNaN, or a callback like it, ended training because the loss was NaN or infinite.
 

@@ -15,7 +15,7 @@ from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
 
 
-@rule()
+@rule(sees=("inside", "log"))
 def validation_data_exhausted(run: Run) -> Answer:
     """Only validation, or a call of evaluate, got fewer batches than requested.
 
