@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Evidence
+from laststep.analysis.still import seconds_still
 from laststep.record.events.logs import Progress
 from laststep.record.events.stacks import Attached
 from laststep.record.events.training import LoopSeen, Saved
 from laststep.record.place import Place
 from laststep.record.run import Run
-from laststep.text import format_count
+from laststep.text import format_count, format_duration
+
+MIN_STILL_SECONDS = 8.0  # that are worth a word
 
 
 def progress(run: Run) -> Evidence:
@@ -27,7 +30,9 @@ def progress(run: Run) -> Evidence:
         text += f", {fit.reached} of {format_count(fit.asked, 'epoch')}"
     doing = {"step": "in a training step", "validation": "in validation", "epoch-end": "at the end of an epoch"}
     if run.now is not None and run.now.phase in doing:
-        text += f"; it was {doing[run.now.phase]}"
+        still = seconds_still(run)
+        since = f" for {format_duration(still)}" if still >= MIN_STILL_SECONDS else ""
+        text += f"; it was {doing[run.now.phase]}{since}"
     return Evidence(text, (fit.began,) if fit else ())
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Evidence, Unchecked, cannot
-from laststep.record.events.process import ExitCall, SignalSent
+from laststep.record.events.process import ExitCall, Raised, SignalSent
 from laststep.record.events.supervisor import ProcessEnd, SignalReceived, Verdict
 from laststep.record.events.training import Stop
-from laststep.record.run import Run
+from laststep.record.run import FATAL, Run, view
+
+ASKS_TO_END = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU")
+EXIT_CODES = (124, 129, 130, 131, 137, 143)  # of timeout, and of a shell after one of these signals
 
 
 def unseen_end(run: Run) -> Unchecked | None:
@@ -78,3 +81,17 @@ def unknown_sender(run: Run) -> Evidence:
     if run.is_log:
         return Evidence("the log does not show who sent the signal")
     return Evidence("it was sent directly to the program, so its sender is not known")
+
+
+@view
+def asked_to_end(run: Run) -> float | None:
+    """When somebody outside asked the program to end, the first time; None where nobody did, or it did not end."""
+    end = run.last(ProcessEnd)
+    if run.is_log or run.alive:
+        return None
+    asked = [event.time for event in run.all(SignalReceived) if event.signal in ASKS_TO_END]
+    asked += [error.time for error in run.all(Raised) if "KeyboardInterrupt" in error.bases]
+    if end is not None and (((run.signal or run.vanished) and run.signal not in FATAL) or run.exit_code in EXIT_CODES):
+        asked.append(end.time)
+    trained = [step.time for step in run.steps[-1:]]
+    return min((time for time in asked if time >= max(trained, default=0.0)), default=None)

@@ -231,9 +231,16 @@ def _is_open(finding: Finding) -> bool:
 
 
 def _add_chain(out: Page, diagnosis: Diagnosis) -> None:
-    """How the first finding led to the end, where a link between the two says more than an echo does."""
-    known = all_rules()
-    links = [each for each in chain(diagnosis.findings) if each.rule in known and known[each.rule].tier < Tier.ECHO]
+    """How the first finding led to the end, where a link between the two says more than an echo does.
+
+    A hang does not end by itself: what ended it is always worth a word.
+    """
+    known, hung = all_rules(), diagnosis.findings[0].symptom == "stalled"
+    links = [
+        each
+        for each in chain(diagnosis.findings)
+        if each.rule in known and (known[each.rule].tier < Tier.ECHO or (hung and each.symptom == "stopped"))
+    ]
     if len(links) > 1 and known[links[0].rule].ends:
         out.text("How it ended: " + " ← ".join(out.relative(link.in_brief) for link in links) + ".")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from laststep.analysis.experiments.prove import PROVEN, WITHDRAWN
 from laststep.analysis.finding import Confidence, Diagnosis, Evidence, Finding, RuledOut, Unchecked
-from laststep.analysis.stall import stall_of
+from laststep.analysis.hang import stall_of
 from laststep.record.events.process import RecorderStart
 from laststep.record.events.stacks import Attached
 from laststep.record.events.supervisor import Blind

@@ -73,6 +73,7 @@ class Snapshot(Event):
     pressure: Pressure = field(default_factory=Pressure)
     memory: HostMemory = field(default_factory=HostMemory)
     phase: str = ""  # that did not move; "" where nothing is known
+    goes_on: bool | None = None  # training is to continue: by the stacks and the loops around; None: not looked at
     seconds: float = 0.0  # without a move; seen from outside only: for which it was watched
     slowest: float | None = None  # seconds that this phase had taken at most before; None: never complete before
     step: int = 0  # steps that are complete

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.finding import Evidence, Finding, Remedy, no
+from laststep.analysis.hang import how_sure
 from laststep.analysis.messages import short_message
 from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.stacks import EXECUTE, ITERATOR, SnapshotView
@@ -53,7 +54,7 @@ def input_blocked(run: Run) -> Answer:
         evidence.append(native)
     return Finding(
         cause=_cause(view, place, native),
-        confidence=Confidence.LIKELY,
+        confidence=how_sure(view),
         evidence=(*evidence, *_dead_threads(run), *_marked(view), used(view), progress(run)),
         remedies=tuple(_remedies(view)),
         where=place or fit_place(run),

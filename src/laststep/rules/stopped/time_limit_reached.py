@@ -14,9 +14,10 @@ TIMEOUT_EXIT_CODE = 124  # of coreutils' timeout
 SLURM_PROCESSES = ("", "slurmstepd", "slurmd", "srun")  # "": the sender was gone already
 MAX_SECONDS_LEFT = 300.0  # of the job's time when SIGTERM arrives because of the limit
 NO_LIMIT = "nothing shows that a time limit ended it"
+HANGS = ("input-blocked", "callback-blocked", "python-blocked", "waiting-for-rank")  # of its own tier
 
 
-@rule(follows=("stalled", "machine-overloaded"))
+@rule(follows=("stalled", "machine-overloaded", *HANGS))
 def time_limit_reached(run: Run) -> Answer:
     """A time limit of the batch system, a wrapper or the operating system ended the program.
 
