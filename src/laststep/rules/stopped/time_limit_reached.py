@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
-from laststep.analysis.progress import fit_place, progress
+from laststep.analysis.progress import fit_place, fits_are_complete, progress
 from laststep.analysis.signals import killed_with, quoted, received_signal, reported, verdict
 from laststep.record.events.supervisor import Limits, ProcessEnd, SignalReceived
 from laststep.record.run import Run
@@ -91,13 +91,12 @@ def _cpu_time(run: Run) -> Evidence | None:
 
 def _finding(run: Run, why: str, evidence: Evidence, confidence: Confidence = Confidence.CERTAIN) -> Finding:
     change = 'callbacks=[keras.callbacks.BackupAndRestore("backup")]'
+    trained = fits_are_complete(run)
+    go_on = Remedy("Let the next run continue where this one ended", change, fit_place(run), safe=True)
     return Finding(
         cause=f"The time limit was reached: {why}.",
         confidence=confidence,
         evidence=(evidence, progress(run)),
-        remedies=(
-            Remedy("Let the next run continue where this one ended", change, fit_place(run), safe=True),
-            Remedy("Or request more time"),
-        ),
+        remedies=(Remedy("Request more time"),) if trained else (go_on, Remedy("Or request more time")),
         where=fit_place(run),
     )
