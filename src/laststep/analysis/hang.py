@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from laststep.analysis.finding import Confidence
 from laststep.analysis.memory import memory_kill
-from laststep.analysis.signals import asked_to_end
+from laststep.analysis.signals import ended_by_somebody
 from laststep.analysis.stacks import STALL_FACTOR, STALL_SECONDS, SnapshotView
 from laststep.analysis.still import still_since
 from laststep.record.event import Event
@@ -27,14 +27,14 @@ def stall_of(run: Run) -> Stall | None:
 @view
 def hang_of(run: Run) -> Snapshot | None:
     """The stall, or the last snapshot before somebody ended a run that had made no progress for a while."""
-    stall, ended = stall_of(run), asked_to_end(run)
+    stall, ended = stall_of(run), ended_by_somebody(run)
     if ended is None or run.has(Attached):
         return stall
     last = stall or _last_snapshot(run, ended)
     if last is None or last.time > ended:
         return stall
     seconds = last.seconds + ended - last.time
-    if stall is None and not _is_hang(run, SnapshotView(last), seconds, ended):
+    if stall is None and not _is_hang(run, SnapshotView(last), seconds):
         return None
     likely = isinstance(last, Stall) or seconds >= STALL_SECONDS[SnapshotView(last).kind_of_wait]
     return Stall.of(last) if likely else last
@@ -42,7 +42,7 @@ def hang_of(run: Run) -> Snapshot | None:
 
 def until_the_end(run: Run, snapshot: Snapshot) -> Snapshot:
     """The same with the time that passed until somebody ended the run: it made no progress in that time either."""
-    ended = asked_to_end(run)
+    ended = ended_by_somebody(run)
     if ended is None or run.has(Attached) or not snapshot.seconds or ended <= snapshot.time:
         return snapshot
     longer = ended - snapshot.time
@@ -69,7 +69,7 @@ def _last_snapshot(run: Run, ended: float) -> Snapshot | None:
     return looks[-1] if looks and _last_move(run) <= looks[-1].time else None
 
 
-def _is_hang(run: Run, view: SnapshotView, seconds: float, ended: float) -> bool:
+def _is_hang(run: Run, view: SnapshotView, seconds: float) -> bool:
     """It was idle, had more to do, would not have woken up by itself, and this took far longer than ever before."""
     snapshot, since = view.snapshot, still_since(run)
     if not (snapshot.goes_on and view.threads and view.idle) or snapshot.ours or snapshot.state == "T":

@@ -84,14 +84,18 @@ def unknown_sender(run: Run) -> Evidence:
 
 
 @view
-def asked_to_end(run: Run) -> float | None:
-    """When somebody outside asked the program to end, the first time; None where nobody did, or it did not end."""
+def ended_by_somebody(run: Run) -> float | None:
+    """When somebody outside ended the program: the request that it followed, or the kill; None where nobody did.
+
+    A request may go unanswered: Python handles Ctrl-C only when TensorFlow's call returns.
+    """
     end = run.last(ProcessEnd)
     if run.is_log or run.alive:
         return None
-    asked = [event.time for event in run.all(SignalReceived) if event.signal in ASKS_TO_END]
-    asked += [error.time for error in run.all(Raised) if "KeyboardInterrupt" in error.bases]
-    if end is not None and (((run.signal or run.vanished) and run.signal not in FATAL) or run.exit_code in EXIT_CODES):
-        asked.append(end.time)
-    trained = [step.time for step in run.steps[-1:]]
-    return min((time for time in asked if time >= max(trained, default=0.0)), default=None)
+    interrupts = [error.time for error in run.all(Raised) if "KeyboardInterrupt" in error.bases]
+    asked = [event.time for event in run.all(SignalReceived) if event.signal in ASKS_TO_END] + interrupts
+    killed = (run.signal not in (None, "SIGINT", *FATAL)) or run.vanished
+    if end is not None and (killed or run.signal == "SIGINT" or run.exit_code in EXIT_CODES):
+        asked = [end.time] if killed and not interrupts else [*asked, end.time]
+    trained = max((step.time for step in run.steps[-1:]), default=0.0)
+    return min((time for time in asked if time >= trained), default=None)
