@@ -36,6 +36,7 @@ DIRECTIVES = {
     "do",
     "to",
     "by",
+    "after",
     "memory",
     "env",
     "needs",
@@ -66,6 +67,7 @@ class Scenario:
     do:      `signal SIGTERM`: sent once the program has written the line READY on stdout
     to:      who gets it: supervisor (the default), program, or group (all of them at once)
     by:      the name of the process that sends it, such as slurmstepd
+    after:   seconds after READY until it is sent: for so long the program hangs
     memory:  run in a fresh memory control group with this limit
     env:     `NAME=VALUE …` put into its environment; the value now+5 is the time then plus 5 s, in epoch seconds
     needs:   `mounts` (a private mount namespace) or `kernel-log` (to write to it): skipped where that can't be had
@@ -83,6 +85,7 @@ class Scenario:
     signal: int | None = None
     to: str = "supervisor"
     by: str = ""
+    after: float = 0.0
     memory: int | None = None
     env: tuple[tuple[str, str], ...] = ()
     needs: str | None = None
@@ -111,7 +114,8 @@ class Scenario:
     def program(self) -> tuple[object, ...]:
         """What is run and how: a recording of it is out of date when this differs."""
         code = [line.rstrip().removesuffix(HERE).rstrip() for line in self.source.splitlines()[self.head :]]
-        return code, self.signal, self.to, self.by, self.memory, self.env, self.stall
+        after = (self.after,) if self.after else ()
+        return code, self.signal, self.to, self.by, self.memory, self.env, self.stall, *after
 
 
 def read_scenario(path: Path) -> Scenario:
@@ -139,6 +143,7 @@ def parse_scenario(name: str, source: str) -> Scenario:
         signal=_signal_to_send(said["do"]) if "do" in said else None,
         to=said.get("to", "supervisor"),
         by=said.get("by", ""),
+        after=float(said.get("after", 0.0)),
         memory=int(said["memory"][:-1]) * UNITS[said["memory"][-1]] if "memory" in said else None,
         env=tuple((word.partition("=")[0], word.partition("=")[2]) for word in said.get("env", "").split()),
         needs=said.get("needs"),
@@ -344,6 +349,7 @@ def _watch(command: list[str], asked: Scenario, cwd: Path, env: dict[str, str], 
     try:
         if asked.signal is not None:
             assert _ready_or_dead(is_ready, process), f"never READY:\n{collected['stderr'].decode()[-3000:]}"
+            time.sleep(asked.after)
             _send(asked, process.pid, home)
         process.wait(max(1.0, asked.seconds - (time.monotonic() - began)))
     except subprocess.TimeoutExpired:

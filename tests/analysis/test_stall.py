@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 
-from laststep.analysis.stall import cause_of, stall_of
+from laststep.analysis.hang import stall_of
+from laststep.analysis.stall import cause_of
 from laststep.record.run import Run
 from tests.supervisor.stuck import (
     EXECUTE,

@@ -39,6 +39,7 @@ from tests.supervisor.stuck import (
     EXECUTE,
     FIT,
     GET,
+    HOOK,
     LOAD,
     SCRIPT_OPS,
     TRAIN,
@@ -245,6 +246,47 @@ def test_a_loop_of_its_own_must_still_be_in_it(stalls: Make, folder: Path, tmp_p
         "it waits for work"
     )
     recorder.close()
+
+
+FOLDS = """
+for fold in range(5):
+    model.fit(x)
+    publish(fold)
+for job in jobs:
+    model.fit(job)
+while True:
+    job = jobs.get()
+    model.fit(job)
+"""
+
+
+@pytest.mark.parametrize(
+    ("fit", "at", "goes_on"),
+    [
+        (3, 4, True),
+        (6, 5, False),  # it waits for the next one
+        (9, 8, False),  # a worker
+        (3, 8, False),  # the loop is over
+    ],
+)
+def test_between_fits_there_is_more_to_do_in_the_body_of_a_for(
+    stalls: Make, folder: Path, tmp_path: Path, fit: int, at: int, goes_on: bool
+) -> None:
+    (tmp_path / "train.py").write_text(FOLDS)
+    file = str(tmp_path / "train.py")
+    recorder = JournalWriter(folder / "recorder.7.jsonl", "recorder")
+    recorder.write("fit", {"id": 1, "stack": [{"file": file, "line": fit}]})
+    waits = snapshot_view(snapshot(main(WAIT, GET, {"file": file, "line": at, "text": "x()"}, call="futex")))
+    assert stalls()._has_more_to_do("between", waits) is goes_on
+    recorder.close()
+
+
+def test_in_fit_there_is_more_to_do_and_before_any_step_nobody_knows(stalls: Make) -> None:
+    in_fit = snapshot_view(snapshot(main(HOOK, FIT, TRAIN)))
+    for key in ("start", "step", "epoch-end", "validation"):
+        assert stalls()._has_more_to_do(key, in_fit) is True
+    assert stalls()._has_more_to_do("", in_fit) is False
+    assert stalls()._has_more_to_do("between", snapshot_view(snapshot(main(TRAIN)))) is False
 
 
 # The thread's own life, with made-up snapshots and a clock: no second is waited for.

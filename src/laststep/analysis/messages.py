@@ -112,10 +112,21 @@ def failures(run: Run) -> list[Raised]:
         if event.left == "thread" and finished:
             continue  # of a helper thread: training finished without it
         ended_training = event.left in ("fit", "thread", "after") and not went_on(run, event.time)
+        if run.survived(event):
+            continue
         if ended_training and event.message not in known and len(found) < MAX_FAILURES:
             found.append(event)
             known.add(event.message)
     return found
+
+
+def survived_errors(run: Run) -> list[Evidence]:
+    """The last exception of a notebook's cell, where the kernel went on after it."""
+    cells = [event for event in run.all(Raised) if event.left == "cell" and run.survived(event)]
+    return [
+        Evidence(f"a cell had failed before with {short_message(error, 120)}; the kernel survived that", (error,))
+        for error in cells[-1:]
+    ]
 
 
 def ended_well(run: Run) -> bool:

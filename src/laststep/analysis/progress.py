@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Evidence
+from laststep.analysis.still import seconds_still
 from laststep.record.events.logs import Progress
 from laststep.record.events.stacks import Attached
 from laststep.record.events.training import LoopSeen, Saved
 from laststep.record.place import Place
-from laststep.record.run import Run
-from laststep.text import format_count
+from laststep.record.run import Fit, Run
+from laststep.text import format_count, format_duration
+
+MIN_STILL_SECONDS = 8.0  # that are worth a word
+MAX_LATE_SECONDS = 1.0  # by which a step of a fit may be written after its end
 
 
 def progress(run: Run) -> Evidence:
@@ -27,7 +31,9 @@ def progress(run: Run) -> Evidence:
         text += f", {fit.reached} of {format_count(fit.asked, 'epoch')}"
     doing = {"step": "in a training step", "validation": "in validation", "epoch-end": "at the end of an epoch"}
     if run.now is not None and run.now.phase in doing:
-        text += f"; it was {doing[run.now.phase]}"
+        still = seconds_still(run)
+        since = f" for {format_duration(still)}" if still >= MIN_STILL_SECONDS else ""
+        text += f"; it was {doing[run.now.phase]}{since}"
     return Evidence(text, (fit.began,) if fit else ())
 
 
@@ -42,6 +48,22 @@ def _progress_in_log(run: Run) -> Evidence:
     epoch = fit.epochs[-1]
     batches = f"{epoch.batches} of {epoch.of} batches" if epoch.of else "some batches"
     return Evidence(f"{log} shows epoch {epoch.epoch + 1} of {fit.asked}, {batches}", (epoch,))
+
+
+def fits_are_complete(run: Run) -> bool:
+    """Each fit that began had done all that was asked of it: the program ended in its own code."""
+    return not run.is_log and run.fit is not None and run.fit.complete and not _loops_after(run.fit, run)
+
+
+def training_is_complete(run: Run) -> bool:
+    """The same, and by the program's source no more training was to come."""
+    return fits_are_complete(run) and run.fits[-1].began.more_follows is False
+
+
+def _loops_after(fit: Fit, run: Run) -> bool:
+    """A hand-written loop trained after it."""
+    ended = fit.ended.time + MAX_LATE_SECONDS if fit.ended is not None else 0.0
+    return any(step.time > ended for step in run.steps[-1:])
 
 
 def saved(run: Run) -> list[Evidence]:

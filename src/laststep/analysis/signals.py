@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Evidence, Unchecked, cannot
-from laststep.record.events.process import ExitCall, SignalSent
+from laststep.record.events.process import ExitCall, Raised, SignalSent
 from laststep.record.events.supervisor import ProcessEnd, SignalReceived, Verdict
 from laststep.record.events.training import Stop
-from laststep.record.run import Run
+from laststep.record.run import FATAL, Run, view
+
+ASKS_TO_END = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU")
+EXIT_CODES = (124, 129, 130, 131, 137, 143)  # of timeout, and of a shell after one of these signals
 
 
 def unseen_end(run: Run) -> Unchecked | None:
@@ -78,3 +81,21 @@ def unknown_sender(run: Run) -> Evidence:
     if run.is_log:
         return Evidence("the log does not show who sent the signal")
     return Evidence("it was sent directly to the program, so its sender is not known")
+
+
+@view
+def ended_by_somebody(run: Run) -> float | None:
+    """When somebody outside ended the program: the request that it followed, or the kill; None where nobody did.
+
+    A request may go unanswered: Python handles Ctrl-C only when TensorFlow's call returns.
+    """
+    end = run.last(ProcessEnd)
+    if run.is_log or run.alive:
+        return None
+    interrupts = [error.time for error in run.all(Raised) if "KeyboardInterrupt" in error.bases]
+    asked = [event.time for event in run.all(SignalReceived) if event.signal in ASKS_TO_END] + interrupts
+    killed = (run.signal not in (None, "SIGINT", *FATAL)) or run.vanished
+    if end is not None and (killed or run.signal == "SIGINT" or run.exit_code in EXIT_CODES):
+        asked = [end.time] if killed and not interrupts else [*asked, end.time]
+    trained = max((step.time for step in run.steps[-1:]), default=0.0)
+    return min((time for time in asked if time >= trained), default=None)

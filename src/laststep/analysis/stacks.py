@@ -42,6 +42,8 @@ EXTERNAL_CALLS = {"recv", "connect", "wait", "read", "poll", "select", "epoll"}
 NETWORK_CALLS = ("recv", "read", "poll", "select", "epoll", "send", "write")
 STDIN = "standard input"
 PROMPTS = re.compile(r"\binput\(|\bset_trace\(|\bbreakpoint\(")
+STALL_FACTOR = 4.0  # times the slowest so far
+MAX_SLEEP_SECONDS = 120.0  # a longer sleep is taken to be a stall
 # Functions and files by which a stack shows what TensorFlow or Keras is doing.
 EXECUTE = "quick_execute"
 TRACING = ("func_graph_from_py_func", "_create_concrete_function", "from_func_graph")
@@ -189,6 +191,19 @@ class SnapshotView:
         quiet = self.cpu < MAX_IDLE_CORES and self.snapshot.io < MAX_IDLE_IO_BYTES
         runnable = self.lost > MIN_RUNNABLE_SHARE * self.seconds
         return quiet and not runnable and not receives and self.snapshot.gpu_busy <= MAX_IDLE_GPU_PERCENT
+
+    @property
+    def wakes_by_itself(self) -> bool:
+        """It sleeps on purpose, and not for long."""
+        wakes = self.blocked.wakes
+        return wakes is not None and wakes < MAX_SLEEP_SECONDS
+
+    @property
+    def kind_of_wait(self) -> str:
+        """As the function of that name, of all threads that run the program's own code."""
+        if self.blocked.wakes is not None:
+            return ""  # a sleep that is too long to be meant
+        return kind_of_wait({thread.call for thread in self.threads if thread.place and not thread.is_laststeps})
 
     @property
     def waits_for_typing(self) -> bool:

@@ -7,12 +7,12 @@ import math
 
 from laststep.analysis.cores import overload_of
 from laststep.analysis.finding import Evidence
+from laststep.analysis.hang import hang_of, stall_of, until_the_end
 from laststep.analysis.stacks import MAX_IDLE_CORES, SnapshotView, ThreadView
-from laststep.record.event import Event
 from laststep.record.events.shared import users_line
-from laststep.record.events.stacks import Attached, Snapshot, Stall, Task
+from laststep.record.events.stacks import Attached, Snapshot, Task
 from laststep.record.events.supervisor import MovingAgain
-from laststep.record.events.training import Epoch, FitEnd, FitStart, Setup
+from laststep.record.events.training import Setup
 from laststep.record.run import Run, view
 from laststep.text import format_duration, format_place, format_short_duration, format_size
 
@@ -36,16 +36,6 @@ WAITS = {
 SOCKET = "socket "
 
 
-def stall_of(run: Run) -> Stall | None:
-    """The stall that was not over when the run ended, or now."""
-    last = run.last(Stall)
-    if last is None:
-        return None
-    kinds: tuple[type[Event], ...] = (MovingAgain, Epoch, FitStart, FitEnd)
-    moves = [event.time for kind in kinds for event in run.all(kind)[-1:]]
-    return None if max([*moves, *(step.time for step in run.steps[-1:])], default=0.0) > last.time else last
-
-
 def last_snapshot(run: Run) -> SnapshotView | None:
     """The last snapshot of a run that made no progress, where it has made none since: at its end, or now."""
     last = next((event for event in reversed(run.events) if isinstance(event, Snapshot)), None)
@@ -57,12 +47,11 @@ def last_snapshot(run: Run) -> SnapshotView | None:
 
 
 def stuck(run: Run, name: str) -> SnapshotView | None:
-    """The stall, where this rule is the one that explains it."""
-    stall = stall_of(run)
-    if stall is None:
+    """What made no progress, where this rule is the one that explains it."""
+    hang = hang_of(run)
+    if hang is None or cause_of(SnapshotView(hang), run) != name:
         return None
-    view = SnapshotView(stall)
-    return view if cause_of(view, run) == name else None
+    return SnapshotView(until_the_end(run, hang))
 
 
 def cause_of(view: SnapshotView, run: Run) -> str:
@@ -185,6 +174,8 @@ def never_stuck(run: Run) -> str:
         if stall_of(run) is None:
             return "it made progress or was computing while laststep watched"
         return "it is stuck for another reason"
+    if hang_of(run) is not None:
+        return "it was stuck for another reason"
     over = run.last(MovingAgain)
     if over is not None:
         return f"it made no progress for {format_duration(over.after)} once, then went on by itself"

@@ -184,12 +184,15 @@ class Run:
     @property
     def vanished(self) -> bool:
         """Dead, with no record of why: no exit status, no normal end, no exception that would explain it."""
-        if self.is_log:
-            return False
+        return not self.is_log and self._disappeared and self.uncaught is None
+
+    @property
+    def _disappeared(self) -> bool:
+        """No exit status known, and no normal end."""
         end = self.last(ProcessEnd)
         unknown = not self.alive if end is None else end.beside and end.signal is None
         left = any(call.how == "os._exit" for call in self.all(ExitCall))
-        return unknown and not left and not self.has(Exiting) and self.uncaught is None
+        return unknown and not left and not self.has(Exiting)
 
     @functools.cached_property
     def fits(self) -> list[Fit]:
@@ -208,9 +211,17 @@ class Run:
 
     @functools.cached_property
     def fit(self) -> Fit | None:
-        """The fit that matters: the last that is not complete, otherwise the last."""
-        unfinished = [fit for fit in self.fits if not fit.complete]
+        """The fit that matters: the last that is not complete and was not repaired, otherwise the last."""
+        unfinished = [fit for fit in self.fits if not fit.complete and not self._was_repaired(fit)]
         return unfinished[-1] if unfinished else (self.fits[-1] if self.fits else None)
+
+    def _was_repaired(self, fit: Fit) -> bool:
+        """An exception left it, and a later fit came to its end."""
+        return (fit.began.source, fit.id) in self._failed_fits and self.last_trained > fit.began.time
+
+    @functools.cached_property
+    def _failed_fits(self) -> set[tuple[str, int | None]]:
+        return {(error.source, error.fit) for error in self._events_of(Raised) if error.left == "fit"}
 
     @functools.cached_property
     def last_trained(self) -> float:
@@ -219,13 +230,21 @@ class Run:
 
     @functools.cached_property
     def uncaught(self) -> Raised | None:
-        """The exception that ended the program, or a notebook's cell."""
+        """The exception that ended the program, or a notebook's cell; None where the kernel survived the last one."""
         for event in reversed(self.events):
-            if isinstance(event, Raised) and event.left in ("program", "cell"):
-                return event
-            if isinstance(event, Exiting) and event.uncaught is not None:
-                return replace(event.uncaught, left="program", time=event.time, source=event.source)
+            error = _ending(event)
+            if error is not None:
+                return None if self.survived(error) else error
         return None
+
+    def survived(self, error: Raised) -> bool:
+        """A notebook's kernel survived it, and then it trained again, or ended in another way: it is history."""
+        same = (cell for cell in reversed(self._events_of(Raised)) if cell.left == "cell" and _is_same(cell, error))
+        cell = next(same, None)
+        if cell is None:
+            return False
+        trained = max([self.last_trained, *(step.time for step in self.steps[-1:])])
+        return self.signal is not None or self._disappeared or trained > cell.time
 
     @property
     def training_seen(self) -> bool:
@@ -248,6 +267,19 @@ class view(Generic[T]):
     def keep(self, run: Run, made: T) -> None:
         """Keep a view that was computed before."""
         run.views[self] = made
+
+
+def _ending(event: Event) -> Raised | None:
+    """What ended a cell or the program; IPython keeps the error of a cell as if it had ended the program."""
+    if isinstance(event, Raised) and event.left in ("program", "cell"):
+        return event
+    if isinstance(event, Exiting) and event.uncaught is not None:
+        return replace(event.uncaught, left="program", time=event.time, source=event.source)
+    return None
+
+
+def _is_same(one: Raised, other: Raised) -> bool:
+    return (one.type, one.message) == (other.type, other.message)
 
 
 @dataclass

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from laststep.analysis.finding import Diagnosis
 from laststep.analysis.forecast import forecast_sentence
+from laststep.analysis.progress import fits_are_complete
 from laststep.analysis.unseen import unseen_of
 from laststep.record.events.process import Exiting, Raised, RecorderStart
 from laststep.record.events.stacks import Stall
@@ -75,6 +76,7 @@ class View:
     id: str
     command: str = ""
     outcome: str = "running"
+    trained: bool = False  # each fit that began was complete
     alive: bool = True
     at: float = 0.0
     began: float = 0.0
@@ -129,6 +131,7 @@ def view_of(diagnosis: Diagnosis, live: Live, at: float) -> View:
         command=_short(run.command),
         outcome=diagnosis.outcome,
         alive=run.alive,
+        trained=fits_are_complete(run),
         at=at,
         began=run.began,
         seconds=max(0.0, at - run.began) if run.alive else run.seconds,

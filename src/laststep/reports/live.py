@@ -59,7 +59,7 @@ def state_of(view: View) -> tuple[str, str]:
     """(text, colour)"""
     took = _whole(view.seconds)
     if not view.alive:
-        verb = {"stopped": "stopped early"}.get(view.outcome, view.outcome)
+        verb = "stopped early" if view.outcome == "stopped" and not view.trained else view.outcome
         return f"{verb} after {took}", OUTCOME_COLOURS.get(view.outcome, CYAN)
     if view.stuck is not None:
         return f"stuck for {format_duration(view.stuck)}", RED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from laststep.analysis.finding import Diagnosis
-from laststep.analysis.stall import stall_of
+from laststep.analysis.hang import stall_of
 from laststep.record.events.stacks import ThreadStack
 from laststep.reports.printing import clean
 from laststep.reports.terminal import Page

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from laststep.analysis.finding import TOO_SHORT, Confidence, Diagnosis, Finding, Remedy
-from laststep.analysis.progress import progress
+from laststep.analysis.progress import fits_are_complete, progress, training_is_complete
 from laststep.analysis.signals import stopped_by_laststep
 from laststep.analysis.unseen import Unseen, error_of_another, unseen_of
 from laststep.logs.harmless import harmless_in
@@ -166,13 +166,30 @@ def what_happened(diagnosis: Diagnosis) -> str:
         "stalled": "The program is alive but makes no progress",
         "unknown": "The log does not say how it ended",
     }
+    if run.uncaught is not None and run.uncaught.left == "cell":
+        verbs["crashed"] = "A cell of the notebook failed"
+    if fits_are_complete(run) or (diagnosis.outcome == "stopped" and not run.training_seen):
+        verbs["stopped"] = "The program was stopped"
     if stopped_by_laststep(run):
         verbs["stopped"] = "Training was stuck and laststep stopped it, as requested"
-    elif diagnosis.outcome == "stopped" and not run.training_seen:
-        verbs["stopped"] = "The program was stopped"
     if run.is_log:
         return f"{verbs[diagnosis.outcome]}{_how(diagnosis)}; {progress(run).says}."
+    if training_is_complete(run) and diagnosis.outcome in ("stopped", "crashed"):
+        return f"{_completed(run)} {_afterwards(diagnosis, verbs[diagnosis.outcome])}"
     return f"{verbs[diagnosis.outcome]}{_how(diagnosis)}{_progress(diagnosis)}, after {format_duration(run.seconds)}."
+
+
+def _completed(run: Run) -> str:
+    fit, steps = run.fits[-1], run.steps[-1].number if run.steps else 0
+    epochs = f"{fit.reached} of {format_count(fit.asked, 'epoch')}, " if fit.asked else ""
+    return f"Training was complete ({epochs}{format_count(steps, 'step')})."
+
+
+def _afterwards(diagnosis: Diagnosis, what: str) -> str:
+    """What ended the program when its training was over."""
+    run, ended = diagnosis.run, diagnosis.run.fits[-1].ended
+    later = max(0.0, run.began + run.seconds - ended.time) if ended is not None else 0.0
+    return f"{what}{_how(diagnosis)} {format_duration(later)} later, {format_duration(run.seconds)} after its start."
 
 
 def _log_header(diagnosis: Diagnosis) -> str:
@@ -244,9 +261,16 @@ def _add_finding(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:
 
 
 def _add_chain(out: Page, diagnosis: Diagnosis) -> None:
-    """How the first finding led to the end, where a link between the two says more than an echo does."""
-    known = all_rules()
-    links = [each for each in chain(diagnosis.findings) if each.rule in known and known[each.rule].tier < Tier.ECHO]
+    """How the first finding led to the end, where a link between the two says more than an echo does.
+
+    A hang does not end by itself: what ended it is always worth a word.
+    """
+    known, hung = all_rules(), diagnosis.findings[0].symptom == "stalled"
+    links = [
+        each
+        for each in chain(diagnosis.findings)
+        if each.rule in known and (known[each.rule].tier < Tier.ECHO or (hung and each.symptom == "stopped"))
+    ]
     if len(links) > 1 and known[links[0].rule].ends:
         out.text("How it ended: " + " ← ".join(out.relative(link.in_brief) for link in links) + ".")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from laststep.analysis.experiments.prove import PROVEN, WITHDRAWN
 from laststep.analysis.finding import Answer, Confidence, Diagnosis, Evidence, Finding, RuledOut, Unchecked
-from laststep.analysis.stall import stall_of
+from laststep.analysis.hang import stall_of
 from laststep.analysis.unseen import Unseen, unseen_of
 from laststep.logs.read import run_from_console
 from laststep.record.events.process import RecorderStart

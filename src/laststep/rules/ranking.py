@@ -84,7 +84,8 @@ def may_follow(effect: Rule, cause: Rule) -> bool:
 
 
 def _parent(finding: Finding, ranked: list[Finding], rules: Mapping[str, Rule]) -> str | None:
-    """The nearest link: the lowest tier of those that it may follow from, the best ranked of these."""
+    """The nearest link of those that it may follow from: the lowest tier, in it the last effect, the best ranked."""
     effect = rules[finding.rule]
     causes = [rules[other.rule] for other in ranked if other is not finding and may_follow(effect, rules[other.rule])]
-    return max(causes, key=lambda cause: cause.tier).name if causes else None
+    nearest = max(causes, key=lambda cause: (cause.tier, _links_before(cause.name, ranked, rules)), default=None)
+    return nearest.name if nearest is not None else None

@@ -28,9 +28,8 @@ BLOCKING_CALLS = {"read", "write", "recv", "send", "connect", "open", "lock-file
 class _Second:
     """What the kernel counted over about a second, by thread."""
 
-    seconds: float
     woke: Mapping[int, int]  # at its beginning
-    wakes: Mapping[int, float | None]  # at its beginning
+    due: Mapping[int, float | None]  # when the sleep at its beginning is over, by the monotonic clock
     cores: Mapping[int, float]
 
 
@@ -55,22 +54,26 @@ def take_snapshot(pid: int, tree: list[int], folder: Path | None, *spy: str) -> 
 
 def _count_for_a_second(pid: int, tids: list[int]) -> _Second:
     woke = {tid: _switches(pid, tid) for tid in tids}
-    wakes = {tid: blocked_in(pid, tid).wakes for tid in tids}
+    due = {tid: _due(blocked_in(pid, tid)) for tid in tids}
     before, began = _processor_times(pid), time.monotonic()
     time.sleep(SECONDS_APART)
     after, took = _processor_times(pid), time.monotonic() - began
-    return _Second(took, woke, wakes, {tid: (after[tid] - before[tid]) / took for tid in after if tid in before})
+    return _Second(woke, due, {tid: (after[tid] - before[tid]) / took for tid in after if tid in before})
 
 
 def _with_counts(pid: int, thread: ThreadStack, second: _Second) -> ThreadStack:
     if not thread.tid:
         return thread
     task = _blocked(pid, thread.tid)
-    slept, wakes = second.wakes[thread.tid], task.wakes
-    if slept is None or wakes is None or abs(slept - second.seconds - wakes) > MAX_SLEEP_DIFFERENCE:
+    wakes, due, before = task.wakes, _due(task), second.due[thread.tid]
+    if due is None or before is None or abs(due - before) > MAX_SLEEP_DIFFERENCE:
         wakes = None  # another sleep than a second ago: a loop of short ones has no end of its own
     woke = _switches(pid, thread.tid) - second.woke[thread.tid]
     return replace(_with_task(thread, task), wakes=wakes, woke=woke, cpu=round(second.cores.get(thread.tid, 0.0), 3))
+
+
+def _due(task: Task) -> float | None:
+    return time.monotonic() + task.wakes if task.wakes is not None else None
 
 
 def _with_task(thread: ThreadStack, task: Task) -> ThreadStack:

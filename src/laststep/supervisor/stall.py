@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import signal
 import threading
@@ -14,11 +13,11 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from laststep.analysis.pipeline import drops_everything, endless_filter, stages_of
-from laststep.analysis.stacks import STALL_SECONDS, SnapshotView, ThreadView, kind_of_wait
+from laststep.analysis.stacks import STALL_FACTOR, STALL_SECONDS, SnapshotView, ThreadView
 from laststep.record.claim import claimant
 from laststep.record.decode import encode
 from laststep.record.event import Event
-from laststep.record.events.shared import Frame, Stage
+from laststep.record.events.shared import Stage
 from laststep.record.events.stacks import Peer, Snapshot, Stall
 from laststep.record.events.supervisor import MovingAgain, SignalReceived
 from laststep.record.events.training import DatasetSeen, FitStart, LoopSeen, Setup
@@ -31,6 +30,7 @@ from laststep.recorder.guard import attempt
 from laststep.supervisor import cores, host
 from laststep.supervisor.feeding import FeedingWatcher, lines_gone_round
 from laststep.supervisor.handover import HandoverWatcher
+from laststep.supervisor.loops import in_body_of_for, in_loop
 from laststep.supervisor.ranks import PaceWatcher, on_this_machine
 from laststep.supervisor.snapshot import take_snapshot
 from laststep.supervisor.stacks import by_spy
@@ -38,13 +38,11 @@ from laststep.supervisor.stacks import by_spy
 POLL_SECONDS = 1.0
 # A stall is noticed within 10 s or 5 times the slowest step: heartbeat, poll and snapshot take up to 2 s of that.
 MIN_STALL_SECONDS = 8.0
-STALL_FACTOR = 4.0  # times the slowest so far
 MIN_BUSY_STALL_SECONDS = 60.0  # a program that computes may well get somewhere
 MIN_FIRST_ELEMENT_SECONDS = 300.0  # of Python that computes before it hands over its first element: it may load data
 MIN_FIRST_FILTER_SECONDS = 120.0  # of a pipeline without Python, in the first step, with a filter that may drop all
 MIN_FROZEN_SECONDS = 5.0  # without a heartbeat: a call into C lets no other thread run
 MIN_FROZEN_STALL_SECONDS = 15.0
-MAX_SLEEP_SECONDS = 120.0  # a longer sleep is taken to be a stall
 MAX_QUIET_CORES = 0.02  # of a process in which no Python runs
 KERAS_LOOPS = ("fit", "evaluate", "predict", "train_on_batch", "fit_generator")  # on the stack while their phases last
 MIN_STEPS = 5  # in a phase, after which it is known what a step takes
@@ -185,6 +183,7 @@ class StallWatcher:
             replace(
                 snapshot,
                 phase=key,
+                goes_on=self._has_more_to_do(key, SnapshotView(snapshot)),
                 seconds=round(seconds, 1),
                 slowest=self._slowest.get(key),
                 step=live.beat.step if live.beat else 0,
@@ -208,11 +207,10 @@ class StallWatcher:
             self._queue_times = None
             self._write(replace(view.snapshot, ours=True))
             return
-        wakes = view.blocked.wakes
-        if not self._after and not self._slept and wakes is not None and wakes < MAX_SLEEP_SECONDS:
-            self._slept = True  # it sleeps on purpose, and will wake up
+        if not self._after and not self._slept and view.wakes_by_itself:
+            self._slept = True
             self._write(view.snapshot)
-            self._next_snapshot = seconds + max(wakes, 0.0) + 2 * POLL_SECONDS
+            self._next_snapshot = seconds + max(view.blocked.wakes or 0.0, 0.0) + 2 * POLL_SECONDS
             return
         patience = self._patience(key, view)
         counted = seconds if self._after else self._counted(key, view)
@@ -264,7 +262,7 @@ class StallWatcher:
         if view.idle:
             unknown = not any(thread.call for thread in view.threads if thread.place)
             # The first time in a phase nothing is known of what is normal: it depends on the call it is blocked in.
-            first = max(STALL_SECONDS.values()) if unknown else STALL_SECONDS[_kind_of_wait(view)]
+            first = max(STALL_SECONDS.values()) if unknown else STALL_SECONDS[view.kind_of_wait]
             self._first = max(self._first, first)
             least = self._first if unknown or normal is None else MIN_STALL_SECONDS
             return max(least, STALL_FACTOR * max(normal or 0.0, self._handover.longest))
@@ -291,12 +289,23 @@ class StallWatcher:
         return MIN_FIRST_FILTER_SECONDS if never else None
 
     def _goes_on(self, key: str, view: SnapshotView) -> bool:
-        """Whether training is to continue: fit is on a stack, or the main thread is in the loop around it."""
-        if key not in ("loop", "between", "start"):
-            return key in ("trace", "save") or any(thread.has(*KERAS_LOOPS) for thread in view.threads)
+        """Whether training is to continue, without anybody who gives the program work."""
         if key == "between" and view.main.waits_for in ("queue", "event", "pipe", ""):
             # Between two fits a program may well wait for work, but not for a lock, a file or a child.
             return view.main.call == "open" and self._still_in_loop(view)
+        return self._is_in_training(key, view)
+
+    def _has_more_to_do(self, key: str, view: SnapshotView) -> bool:
+        """The same where somebody ends it: in the body of a `for`, work was there; `while True` may wait for some."""
+        if key == "between" and view.main.waits_for in ("queue", "event", "pipe", ""):
+            return any(in_body_of_for(line, view.main.frames) for line in self._lines_that_train())
+        in_fit = key == "start" and any(thread.has(*KERAS_LOOPS) for thread in view.threads)
+        return in_fit or (key != "" and self._is_in_training(key, view))
+
+    def _is_in_training(self, key: str, view: SnapshotView) -> bool:
+        """fit is on a stack, or the main thread is in the loop around it."""
+        if key not in ("loop", "between", "start"):
+            return key in ("trace", "save") or any(thread.has(*KERAS_LOOPS) for thread in view.threads)
         return self._still_in_loop(view)
 
     def _gpu_busy(self) -> int:
@@ -304,9 +313,11 @@ class StallWatcher:
 
     def _still_in_loop(self, view: SnapshotView) -> bool:
         """The end of a hand-written loop is not recorded: the main thread must be within its lines."""
+        return any(in_loop(line, view.main.frames) for line in self._lines_that_train())
+
+    def _lines_that_train(self) -> list[Place]:
         loop, fit = self._last_recorded(LoopSeen), self._last_recorded(FitStart)
-        lines = [*(loop.stack if loop is not None else ()), *(fit.stack if fit is not None else ())]
-        return any(in_loop(line, view.main.frames) for line in lines)
+        return [*(loop.stack if loop is not None else ()), *(fit.stack if fit is not None else ())]
 
     def _last_recorded(self, kind: type[E]) -> E | None:
         """The last event of a kind from the recorder; the steps need not be read for it."""
@@ -360,26 +371,6 @@ def _token(live: Live) -> Token:
 def _steps_here(live: Live) -> int:
     """How many steps were completed since the phase began."""
     return (live.beat.step if live.beat else 0) - (live.now.number if live.now else 0)
-
-
-def in_loop(where: Place, frames: Sequence[Frame]) -> bool:
-    """Whether one of these frames is in the loop that encloses the line; False where the source cannot be read."""
-    lines = [frame.line for frame in frames if frame.file == where.file and frame.line]
-    try:
-        tree = ast.parse(Path(where.file).read_bytes())
-    except (OSError, ValueError, SyntaxError):
-        return False
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.For, ast.While)) and node.lineno <= where.line <= (node.end_lineno or 0):
-            if any(node.lineno <= line <= (node.end_lineno or 0) for line in lines):
-                return True
-    return False
-
-
-def _kind_of_wait(view: SnapshotView) -> str:
-    if view.blocked.wakes is not None:
-        return ""  # a sleep that is too long to be meant
-    return kind_of_wait({thread.call for thread in view.threads if thread.place and not thread.is_laststeps})
 
 
 def _next(seconds: float, patience: float | None) -> float:

@@ -73,6 +73,7 @@ class Snapshot(Event):
     pressure: Pressure = field(default_factory=Pressure)
     memory: HostMemory = field(default_factory=HostMemory)
     phase: str = ""  # in which there was no progress; "" where it is not known
+    goes_on: bool | None = None  # training is to continue, by the stacks and the loops around; None where not checked
     seconds: float = 0.0  # without progress; watched from outside only: seconds that it was watched
     slowest: float | None = None  # seconds that this phase had taken at most before; None: never complete before
     step: int = 0  # steps that are complete

@@ -51,6 +51,7 @@ class FitStart(Event):
     at_line: int | None = None  # of the log
     where: Place | None = None  # the user's line that calls fit
     stack: tuple[Place, ...] = ()  # the user's lines that lead there, innermost first
+    more_follows: bool | None = None  # by its source the program may train again; None: the source is not known
     new_model: bool | None = None  # this model was not fitted before; None where that could not be found out
     backend: str | None = None  # the package of the model's class
 

@@ -10,6 +10,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 from laststep.recorder import state
+from laststep.recorder.ahead import more_follows
 from laststep.recorder.describe import describe_fit, describe_model, learning_rate
 from laststep.recorder.frames import handler_of, number, scalars, users_frame, users_place, users_stack
 from laststep.recorder.guard import attempt, guard
@@ -104,7 +105,9 @@ class Callback:
         self._needs_model_facts = "parameters" not in (described.get("model") or {})
         new_model, _ = attempt(self._is_new_model)
         attempt(self._remember_arrays, frame)
-        self.recorder.event("fit", id=self.fit.id, new_model=new_model, stack=users_stack(frame), **described)
+        stack = users_stack(frame)
+        described["more_follows"], _ = attempt(more_follows, stack)
+        self.recorder.event("fit", id=self.fit.id, new_model=new_model, stack=stack, **described)
         self.recorder.mark(START, time.time())
         self._write_step = self.recorder.write_step
         if self._saver is not None:

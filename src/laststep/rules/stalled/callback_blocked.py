@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Finding, Remedy, no
+from laststep.analysis.finding import Finding, Remedy, no
+from laststep.analysis.hang import how_sure
 from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.stacks import ThreadView
 from laststep.analysis.stall import never_stuck, position, since, stuck, used
@@ -38,7 +39,7 @@ def callback_blocked(run: Run) -> Answer:
     at = f": {format_place(place)}" if place else ""
     return Finding(
         cause=f"Training waits for {_name(inside)}, which does not return{at}.",
-        confidence=Confidence.LIKELY,
+        confidence=how_sure(view),
         evidence=(since(view), position(view, inside, "the main thread, in the callback,"), used(view), progress(run)),
         remedies=(
             Remedy("Add a timeout to the wait at this line, or do this in a background thread", None, place, True),

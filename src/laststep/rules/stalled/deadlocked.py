@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Finding, Remedy, no
+from laststep.analysis.finding import Finding, Remedy, no
+from laststep.analysis.hang import how_sure
 from laststep.analysis.progress import progress
 from laststep.analysis.stacks import ThreadView
 from laststep.analysis.stall import deadlock, never_stuck, position, since, stuck, used
@@ -40,7 +41,7 @@ def deadlocked(run: Run) -> Answer:
     stacks = tuple(position(view, thread, name) for name, (_, thread) in zip(names, waiting, strict=True))
     return Finding(
         cause=_cause(waiting),
-        confidence=Confidence.LIKELY,
+        confidence=how_sure(view),
         evidence=(since(view), *stacks, used(view), progress(run)),
         remedies=(_remedy(waiting),),
         where=waiting[0][1].place,

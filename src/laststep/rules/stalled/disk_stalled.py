@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.finding import Evidence, Finding, Remedy, no
+from laststep.analysis.hang import how_sure
 from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.stall import never_stuck, on_disk, since, stuck, used
 from laststep.record.events.shared import users_line
@@ -41,7 +42,7 @@ def disk_stalled(run: Run) -> Answer:
     waited = f"tasks on this machine waited for I/O {stall.pressure.io or 0.0:.0f}% of the time"
     return Finding(
         cause=f"The program waits for a file system that does not respond{f': {on}' if on else ''}.",
-        confidence=Confidence.LIKELY,
+        confidence=how_sure(view),
         evidence=(since(view), Evidence(sleeps, (stall,)), Evidence(waited, (stall,)), used(view), progress(run)),
         remedies=(Remedy(f"Check whether the file system responds: ls {on or format_place(place)}"),),
         where=place or fit_place(run),

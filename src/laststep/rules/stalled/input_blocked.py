@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.hang import how_sure
 from laststep.analysis.messages import short_message
 from laststep.analysis.pipeline import blamed_filter, dropped, handed_over, seen_at
 from laststep.analysis.progress import fit_place, progress
@@ -59,7 +60,7 @@ def input_blocked(run: Run) -> Answer:
     where = (dropping.called_at or dropping.where) if dropping is not None else place
     return Finding(
         cause=_cause(view, place, native, dropping),
-        confidence=Confidence.LIKELY if _is_measured(view) else Confidence.POSSIBLE,
+        confidence=how_sure(view) if _is_measured(view) else Confidence.POSSIBLE,
         evidence=(*evidence, *handed_over(view), *_dead_threads(run), *_marked(view), used(view), progress(run)),
         remedies=tuple(_remedies(view, dropping, place)),
         where=where or place or fit_place(run),

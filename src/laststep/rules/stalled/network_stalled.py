@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Finding, Remedy, no
+from laststep.analysis.finding import Finding, Remedy, no
+from laststep.analysis.hang import hang_of, how_sure, until_the_end
 from laststep.analysis.progress import progress
 from laststep.analysis.stacks import SnapshotView
-from laststep.analysis.stall import SOCKET, never_stuck, position, since, stall_of, used
+from laststep.analysis.stall import SOCKET, never_stuck, position, since, used
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, Tier, rule
 
@@ -28,17 +29,17 @@ def network_stalled(run: Run) -> Answer:
     Not to be confused with
         data-source-unreachable (the connection failed with an error), peer-lost (another rank of the training).
     """
-    stall = stall_of(run)
-    if stall is None:
+    hang = hang_of(run)
+    if hang is None:
         return no(never_stuck(run))
-    view = SnapshotView(stall)
+    view = SnapshotView(until_the_end(run, hang))
     thread = view.blocked
     if not thread.on.startswith(SOCKET) or not view.idle:
         return no("it was stuck, but not in a network call")
     peer = thread.on.removeprefix(SOCKET)
     return Finding(
         cause=f"The program waits for {peer}, which does not respond.",
-        confidence=Confidence.LIKELY,
+        confidence=how_sure(view),
         evidence=(since(view), position(view, thread, "the waiting thread"), used(view), progress(run)),
         remedies=(Remedy("Set a timeout on the call at this line, and retry", None, thread.place, True),),
         where=thread.place,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.finding import Evidence, Finding, Remedy, no
+from laststep.analysis.hang import how_sure
 from laststep.analysis.progress import progress
 from laststep.analysis.stacks import SnapshotView
 from laststep.analysis.stall import never_stuck, position, since, stuck, used
@@ -43,7 +44,7 @@ def python_blocked(run: Run) -> Answer:
         evidence.insert(2, Evidence(says, (view.snapshot,)))
     return Finding(
         cause=f"The program's own code does not return to training: {format_place(place)} {_what(view, frozen)}.",
-        confidence=Confidence.LIKELY,
+        confidence=how_sure(view),
         evidence=tuple(evidence),
         remedies=(Remedy(_remedy(view), None, place),),
         where=place,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.hang import stall_of
 from laststep.analysis.pipeline import blamed_filter, handed_over, hands_over
 from laststep.analysis.progress import fit_place
-from laststep.analysis.stall import last_snapshot, stall_of
+from laststep.analysis.stall import last_snapshot
 from laststep.record.events.shared import Stage
 from laststep.record.events.training import FitStart
 from laststep.record.run import Run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
+from laststep.analysis.hang import how_sure
 from laststep.analysis.progress import fit_place, progress
 from laststep.analysis.stacks import EXECUTE, ThreadView
 from laststep.analysis.stall import never_stuck, ranks, since, stuck, used
@@ -47,7 +48,7 @@ def waiting_for_rank(run: Run) -> Answer:
         evidence.append(Evidence(says, (view.snapshot,)))
     return Finding(
         cause=f"This rank waits in a collective operation for {missing}{f', which is {at}' if at else ''}.",
-        confidence=Confidence.LIKELY if rank is not None else Confidence.POSSIBLE,
+        confidence=how_sure(view) if rank is not None else Confidence.POSSIBLE,
         evidence=(*evidence, used(view), progress(run)),
         remedies=(Remedy(f"Find out why {missing} does not reach this operation", None, place),),
         where=place or fit_place(run),

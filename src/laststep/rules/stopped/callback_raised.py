@@ -34,12 +34,14 @@ def callback_raised(run: Run) -> Answer:
         callback-stopped-training (it stopped the training without an error), callback-swallowed (the program caught
         the error), unhandled-exception (the model or the data raised).
     """
-    raised = [event for event in run.all(Raised) if event.left != "call"]
+    raised = [event for event in run.all(Raised) if event.left != "call" and not run.survived(event)]
     if run.uncaught is not None:
         raised.append(run.uncaught)
     error = next((event for event in reversed(raised) if event.callback is not None), None)
     if error is None or error.callback is None:
         return no("no exception from a callback was seen")
+    if "KeyboardInterrupt" in error.bases:
+        return no("Ctrl-C struck while a callback ran")
     if went_on(run, error.time):
         return no("a callback raised, the program caught it, and a later fit finished")
     return _finding(run, error, error.callback)

@@ -59,5 +59,5 @@ def interrupted(run: Run) -> Answer:
 
 def _keyboard_interrupt(run: Run) -> Raised | None:
     """The one that ended the program, or the one that left fit and was caught."""
-    left = [run.uncaught, *(event for event in run.all(Raised) if event.left == "fit")]
+    left = [run.uncaught, *(event for event in run.all(Raised) if event.left == "fit" and not run.survived(event))]
     return next((e for e in left if e is not None and "KeyboardInterrupt" in e.bases), None)

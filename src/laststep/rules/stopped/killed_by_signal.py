@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.memory import memory_kill
+from laststep.analysis.messages import survived_errors
 from laststep.analysis.progress import progress
 from laststep.analysis.signals import (
     killed_with,
@@ -77,7 +78,7 @@ def _finding(run: Run, name: str) -> Finding:
     elif name == "SIGKILL":
         not_own = ", and the program did not send it itself" if run.has(RecorderStart) else ""
         evidence.append(Evidence(f"the kernel does not report who sent SIGKILL{not_own}"))
-    evidence.append(progress(run))
+    evidence += [*survived_errors(run), progress(run)]
     own = sent_by_program(run, name)
     meaning = MEANINGS.get(name, "its sender is not known")
     return Finding(
@@ -118,7 +119,7 @@ def _vanished(run: Run) -> Finding:
         evidence.append(Evidence("laststep did not start it, so its exit status went to its own parent process"))
     else:
         evidence.append(Evidence("the supervisor was gone too, so its exit status is not known"))
-    evidence.append(progress(run))
+    evidence += [*survived_errors(run), progress(run)]
     return Finding(
         cause="The process disappeared, as after a signal (most likely SIGKILL).",
         confidence=Confidence.LIKELY,

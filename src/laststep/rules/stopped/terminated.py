@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, measured, no
 from laststep.analysis.program import backup
-from laststep.analysis.progress import progress, saved
+from laststep.analysis.progress import fits_are_complete, progress, saved
 from laststep.analysis.signals import (
     killed_with,
     quoted,
@@ -108,6 +108,6 @@ def _remedies(run: Run) -> tuple[Remedy, ...]:
         load = f'model = keras.models.load_model("{model.path}")'
         return (Remedy("Let the next run continue with the saved model", load),)
     used = {callback.class_name for callback in fit.began.callbacks} if fit else set()
-    if fit is None or used & saves:
+    if fit is None or used & saves or fits_are_complete(run):
         return (Remedy("Find out who sent it: the scheduler's log, `kubectl describe pod`, `docker events`"),)
     return (backup(run),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, no
 from laststep.analysis.program import backup
-from laststep.analysis.progress import fit_place, progress
+from laststep.analysis.progress import fit_place, fits_are_complete, progress
 from laststep.analysis.signals import killed_with, quoted, received_signal, reported, verdict
 from laststep.record.events.supervisor import Limits, ProcessEnd, SignalReceived
 from laststep.record.run import Run
@@ -15,9 +15,10 @@ TIMEOUT_EXIT_CODE = 124  # of coreutils' timeout
 SLURM_PROCESSES = ("", "slurmstepd", "slurmd", "srun")  # "": the sender was gone already
 MAX_SECONDS_LEFT = 300.0  # of the job's time when SIGTERM arrives because of the limit
 NO_LIMIT = "nothing shows that a time limit ended it"
+HANGS = ("input-blocked", "callback-blocked", "python-blocked", "waiting-for-rank")  # of its own tier
 
 
-@rule(follows=("stalled", "machine-overloaded"))
+@rule(follows=("stalled", "machine-overloaded", *HANGS))
 def time_limit_reached(run: Run) -> Answer:
     """A time limit of the batch system, a wrapper or the operating system ended the program.
 
@@ -90,13 +91,11 @@ def _cpu_time(run: Run) -> Evidence | None:
 
 
 def _finding(run: Run, why: str, evidence: Evidence, confidence: Confidence = Confidence.CERTAIN) -> Finding:
+    trained = fits_are_complete(run)
     return Finding(
         cause=f"The time limit was reached: {why}.",
         confidence=confidence,
         evidence=(evidence, progress(run)),
-        remedies=(
-            backup(run),
-            Remedy("Or request more time"),
-        ),
+        remedies=(Remedy("Request more time"),) if trained else (backup(run), Remedy("Or request more time")),
         where=fit_place(run),
     )
