@@ -319,7 +319,7 @@ def test_verbose_has_every_stack(watched):
     shown = watched("regex").page(verbose=True)
     assert f"train.py:{here(REGEX)} in <module>" in shown
     assert "in run" in shown
-    assert "Could not be checked" in shown
+    assert "Ruled out" in shown
 
 
 def test_files_memory_and_children(watched):
