@@ -10,6 +10,7 @@ from laststep.analysis.finding import Diagnosis
 from laststep.record.event import Event
 from laststep.record.run import Run
 from laststep.record.steps import Step
+from laststep.reports.terminal import what_happened
 from laststep.rules.diagnose import diagnose
 from tests.rules.runs import LINE, NAN, event
 
@@ -105,6 +106,10 @@ def test_what_ipython_keeps_of_a_cell_did_not_end_the_kernel() -> None:
     kept = {"type": "ValueError", "bases": ["ValueError", "Exception"], "message": SHAPES, "where": LINE}
     exiting = event(80.0, "exiting", uncaught=kept)
     assert notebook(*BROKEN, *fit(2, 40.0, 3), exiting, GONE).uncaught is None
+    last = notebook(*BROKEN, exiting, GONE)
+    assert last.uncaught is not None
+    assert last.uncaught.left == "cell"
+    assert what_happened(diagnose(last)).startswith("A cell of the notebook failed")
     assert notebook(*fit(2, 40.0, 3), exiting, GONE).uncaught is not None, "a program that ended of it"
 
 

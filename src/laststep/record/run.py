@@ -234,17 +234,21 @@ class Run:
         for event in reversed(self.events):
             error = _ending(event)
             if error is not None:
-                return None if self.survived(error) else error
+                return None if self.survived(error) else self._of_cell(error) or error
         return None
 
     def survived(self, error: Raised) -> bool:
         """A notebook's kernel survived it, and then it trained again, or ended in another way: it is history."""
-        same = (cell for cell in reversed(self._events_of(Raised)) if cell.left == "cell" and _is_same(cell, error))
-        cell = next(same, None)
+        cell = self._of_cell(error)
         if cell is None:
             return False
         trained = max([self.last_trained, *(step.time for step in self.steps[-1:])])
         return self.signal is not None or self._disappeared or trained > cell.time
+
+    def _of_cell(self, error: Raised) -> Raised | None:
+        """The same exception as it left a notebook's cell."""
+        cells = (event for event in reversed(self._events_of(Raised)) if event.left == "cell")
+        return next((cell for cell in cells if _is_same(cell, error)), None)
 
     @property
     def training_seen(self) -> bool:
