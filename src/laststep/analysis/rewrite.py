@@ -102,6 +102,13 @@ def _without_comment(line: str) -> str:
     return re.sub(r"""\s+#[^'"]*$""", "", line)
 
 
+def with_gradients_applied_to(line: str, variables: str) -> str | None:
+    """The line that applies gradients, with these variables; None where it is written in another way."""
+    given = line.partition("#")[0]
+    applied = re.search(r"apply_gradients\(zip\((\w+), *([\w.]+)\)\)", given)
+    return given.replace(applied[2], variables).strip() if applied else None
+
+
 def _nodes(line: str, kind: type[Node]) -> Iterator[Node]:
     tree = _tree(line)
     return (node for node in ast.walk(tree) if isinstance(node, kind)) if tree is not None else iter(())

@@ -8,15 +8,16 @@ import re
 
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy
 from laststep.analysis.learning.learning import LEARNS, Learning
-from laststep.analysis.learning.site import last_site, latest_sites
+from laststep.analysis.learning.site import Site, gradient_norms, last_site, latest_sites, or_nan, sites
 from laststep.analysis.progress import fit_place
-from laststep.record.events.numbers import Gradients
+from laststep.record.events.numbers import Gradients, Numbers
 from laststep.record.events.process import Versions, WarningShown
 from laststep.record.events.shared import ModelFacts
 from laststep.record.place import Place
 from laststep.record.run import Fit, Run
 
 MIN_UNTRAINED_SHARE = 0.5  # of the weights
+FLOAT32_RESOLUTION = 1e-7  # a smaller relative change is lost in float32
 NO_TRAINABLE_WEIGHTS = "does not have any trainable weights"
 NO_GRADIENT = "no gradient was computed in any step of fit"
 
@@ -131,3 +132,22 @@ def _is_frozen(run: Run, fit: Fit) -> bool:
 def _has_tensorflow(run: Run) -> bool:
     """With another backend of Keras, gradients are computed where they are not recorded."""
     return any(versions.tensorflow for versions in run.all(Versions))
+
+
+def changes_somewhere(run: Run, site: Site) -> bool:
+    """The weights, at this site or at another that trains the same ones."""
+    same = [each for each in sites(run) if set(each.variables) & set(site.variables)]
+    return any(any(reading.moved.values()) for each in same for reading in each.readings)
+
+
+def knows_rate(reading: Numbers) -> bool:
+    """Otherwise it may be 0 at first, as in a warm-up of the program's own."""
+    return reading.rate is not None
+
+
+def would_change(reading: Numbers) -> bool:
+    """The gradient and the learning rate are large enough to change a weight."""
+    grad = max(gradient_norms(reading).values(), default=0.0)
+    weight = max(reading.weights.values(), default=0.0)
+    rate = or_nan(reading.rate)
+    return grad > 0 and not rate * grad <= FLOAT32_RESOLUTION * weight

@@ -61,6 +61,13 @@ def starting_scales(site: Site) -> dict[str, float]:
     return {layer: value / usual[layer] for layer, value in weights.items() if usual[layer] > 0 and value < math.inf}
 
 
+def share_of_weights(site: Site, names: Sequence[str]) -> float:
+    """How much of all weights these variables are."""
+    sizes = {name: math.prod(shape) for name, shape in shapes(site).items()}
+    total = sum(sizes.values())
+    return sum(sizes.get(name, 0) for name in names) / total if total else 0.0
+
+
 def kernels(site: Site) -> list[str]:
     """The names of the variables with two axes or more."""
     return [name for name, shape in shapes(site).items() if len(shape) > 1]
@@ -79,6 +86,11 @@ def _holds(layer: Layer, name: str) -> bool:
 
 def layer_place(site: Site, name: str) -> Place | None:
     return next((layer.where for layer in site.layers if _holds(layer, name)), None) or site.where
+
+
+def place_of_variable(site: Site, variable: str) -> Place | None:
+    """Where the layer was made that it belongs to."""
+    return next((layer.where for layer in site.layers if variable in layer.weights), None)
 
 
 def activation_after(site: Site, name: str) -> str:

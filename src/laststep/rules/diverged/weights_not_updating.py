@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import math
-import re
-
 from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
 from laststep.analysis.learning.frozen import (
     MIN_UNTRAINED_SHARE,
+    changes_somewhere,
+    knows_rate,
     mostly_frozen,
     not_optimized,
     nothing_trainable,
     untracked_weights,
+    would_change,
 )
 from laststep.analysis.learning.learning import LEARNS, Learning, learning_of
 from laststep.analysis.learning.seen import MIN_STEPS_OPEN
-from laststep.analysis.learning.site import Site, gradient_norms, last_site, latest_sites, or_nan, sites
-from laststep.analysis.learning.weights import shapes
-from laststep.analysis.rewrite import argument_of
-from laststep.record.events.numbers import Applied, Numbers
+from laststep.analysis.learning.site import Site, last_site, latest_sites
+from laststep.analysis.learning.weights import place_of_variable, share_of_weights
+from laststep.analysis.rewrite import argument_of, with_gradients_applied_to
+from laststep.record.events.numbers import Applied
 from laststep.record.place import Place
 from laststep.record.run import Run
 from laststep.rules.rule import Answer, rule
@@ -27,7 +27,6 @@ from laststep.text import format_count
 MIN_STEPS = 20
 MIN_CUT_OFF_SHARE = 0.2  # of the weights; less may be a head that this loss does not use
 MIN_SHARE_LEFT = 0.5  # of the baseline's loss
-FLOAT32_RESOLUTION = 1e-7  # a smaller relative change is lost in float32
 DIFFERENTIABLE = (
     "Use only differentiable operations between weights and loss: no .numpy(), round, argmax, stop_gradient"
 )
@@ -82,7 +81,7 @@ def _cut_off(run: Run, learning: Learning) -> Finding | None:
         outputs = set(site.gradients.model.outputs) if reached else set()
         missing = [name for name in site.gradients.missing if not set(name.split("/")[:-1]) & outputs]
         cut_off = [name for name in missing if name not in reached]
-        share = _share(site, cut_off)
+        share = share_of_weights(site, cut_off)
         if cut_off and share >= MIN_CUT_OFF_SHARE and (share >= 1 or not _does_well(learning, share)):
             return _cut_off_finding(site, cut_off, share, learning)
     return None
@@ -99,23 +98,13 @@ def _cut_off_finding(site: Site, names: list[str], share: float, learning: Learn
         confidence=Confidence.CERTAIN if all_of_them else partly,
         evidence=(Evidence(says, (site.gradients,)), *learning.evidence),
         remedies=(Remedy(DIFFERENTIABLE, None, site.where),),
-        where=site.gradients.cut_at or (None if all_of_them else _place_of(site, names[0])) or site.where,
+        where=site.gradients.cut_at or (None if all_of_them else place_of_variable(site, names[0])) or site.where,
     )
 
 
 def _does_well(learning: Learning, share: float) -> bool:
     """The model learns without these weights; not where they are most of them and most is left to learn."""
     return learning.verdict == LEARNS and not (share > MIN_UNTRAINED_SHARE and learning.share > MIN_SHARE_LEFT)
-
-
-def _share(site: Site, names: list[str]) -> float:
-    sizes = {name: math.prod(shape) for name, shape in shapes(site).items()}
-    total = sum(sizes.values())
-    return sum(sizes.get(name, 0) for name in names) / total if total else 0.0
-
-
-def _place_of(site: Site, variable: str) -> Place | None:
-    return next((layer.where for layer in site.layers if variable in layer.weights), None)
 
 
 def _never_applied(run: Run, learning: Learning) -> Finding | None:
@@ -125,8 +114,8 @@ def _never_applied(run: Run, learning: Learning) -> Finding | None:
         return None
     compared = [reading for reading in site.readings if reading.moved]
     steps = sum(reading.step - reading.since for reading in compared)
-    enough = MIN_STEPS if learning.losses.is_over or any(map(_knows_rate, compared)) else MIN_STEPS_OPEN
-    if steps < enough or not all(map(_would_change, compared)) or _change_somewhere(run, site):
+    enough = MIN_STEPS if learning.losses.is_over or any(map(knows_rate, compared)) else MIN_STEPS_OPEN
+    if steps < enough or not all(map(would_change, compared)) or changes_somewhere(run, site):
         return None
     says = f"after {steps:,} steps all weights are bit-identical, although their gradients are not 0"
     applied = run.last(Applied)
@@ -147,32 +136,8 @@ def _never_applied(run: Run, learning: Learning) -> Finding | None:
 
 def _apply(site: Site, where: Place | None) -> Remedy:
     """In the line that applies them to others, with the variables that the gradients were taken of."""
-    text = site.where.text if site.where is not None else ""
-    asked, given = (
-        argument_of(text, "gradient", "sources", 1),
-        where.text.partition("#")[0] if where is not None else "",
-    )
-    applied = re.search(r"apply_gradients\(zip\((\w+), *([\w.]+)\)\)", given)
-    change = given.replace(applied[2], asked).strip() if applied and asked else None
+    asked = argument_of(site.where.text if site.where is not None else "", "gradient", "sources", 1)
+    change = with_gradients_applied_to(where.text, asked) if where is not None and asked else None
     if not site.optimizer_class and change is None:
         return Remedy("Apply the gradients: variable.assign_sub(rate * gradient), or apply_gradients of an optimizer")
     return Remedy("Apply the gradients to the variables they were computed for", change, where if change else None)
-
-
-def _change_somewhere(run: Run, site: Site) -> bool:
-    """At this site, or at another that trains the same weights."""
-    same = [each for each in sites(run) if set(each.variables) & set(site.variables)]
-    return any(any(reading.moved.values()) for each in same for reading in each.readings)
-
-
-def _knows_rate(reading: Numbers) -> bool:
-    """Otherwise it may be 0 at first, as in a warm-up of the program's own."""
-    return reading.rate is not None
-
-
-def _would_change(reading: Numbers) -> bool:
-    """The gradient and the learning rate are large enough to change a weight."""
-    grad = max(gradient_norms(reading).values(), default=0.0)
-    weight = max(reading.weights.values(), default=0.0)
-    rate = or_nan(reading.rate)
-    return grad > 0 and not rate * grad <= FLOAT32_RESOLUTION * weight

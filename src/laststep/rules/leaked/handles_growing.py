@@ -2,63 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from laststep.analysis.finding import Confidence, Evidence, Finding, Remedy, cannot, measured, no
-from laststep.analysis.forecast import Point, fit_trend
+from laststep.analysis.finding import Confidence, Evidence, Finding, cannot, measured, no
+from laststep.analysis.forecast import Point
+from laststep.analysis.handles import HANDLES, MIN_COUNTS, Handle, counts_of, grows
 from laststep.analysis.progress import fit_place
-from laststep.record.events.training import Census, Container, Epoch, HandleGroup
+from laststep.record.events.training import Census, Container, HandleGroup
 from laststep.record.ownership import HANDLE_CLASSES
 from laststep.record.run import Run
-from laststep.record.sample import Sample
 from laststep.rules.rule import Answer, Tier, rule
 from laststep.text import format_count, format_duration
 
-MIN_COUNTS = 4  # they are not counted in each sample
 MIN_COUNTED_SECONDS = 30.0  # to say that they do not grow
-MAX_DEVIATION = 0.35  # of the growth: how far the middle may lie from a straight line, where there are few counts
-
-
-@dataclass(frozen=True, kw_only=True)
-class Handle:
-    """A resource of which a process may have a limited number."""
-
-    kind: str  # as a census names it
-    label: str
-    count: Callable[[Sample], int | None]
-    min_growth: int
-    leaked: str  # how they leak
-    remedy: Remedy
-
-
-HANDLES = (
-    Handle(
-        kind="files",
-        label="open files",
-        count=lambda sample: sample.files,
-        min_growth=50,
-        leaked="opened and never closed",
-        remedy=Remedy("Close each file after use: with open(…) as file"),
-    ),
-    Handle(
-        kind="threads",
-        label="threads",
-        count=lambda sample: sample.threads,
-        min_growth=40,
-        leaked="started and never ended",
-        remedy=Remedy("Create the pool or thread once, outside the loop, or end it: pool.shutdown(), thread.join()"),
-    ),
-    Handle(
-        kind="processes",
-        label="processes",
-        count=lambda sample: sample.processes,
-        min_growth=20,
-        leaked="started and never ended",
-        remedy=Remedy("Create the workers once, outside the loop, and wait for their end: pool.close(), pool.join()"),
-    ),
-)
 
 
 @rule(tier=Tier.ROOT, sees=("inside",))
@@ -81,8 +37,8 @@ def handles_growing(run: Run) -> Answer:
         too-many-open-files (the error when the limit is reached), the threads that TensorFlow starts at the beginning
         and keeps.
     """
-    counted = [(handle, _points(run, handle)) for handle in HANDLES]
-    growing = [(handle, points) for handle, points in counted if _grows(points, handle.min_growth)]
+    counted = [(handle, counts_of(run, handle)) for handle in HANDLES]
+    growing = [(handle, points) for handle, points in counted if grows(points, handle.min_growth)]
     if growing:
         return _finding(run, *max(growing, key=lambda each: each[1][-1].value))
     return _did_not_grow(run, counted)
@@ -100,28 +56,6 @@ def _did_not_grow(run: Run, counted: list[tuple[Handle, list[Point]]]) -> Answer
     known = [(handle.label, points) for handle, points in counted if points]
     numbers = ", ".join(f"{label} {points[0].value:.0f} → {points[-1].value:.0f}" for label, points in known)
     return measured(f"{numbers} in {format_duration(seconds)}")
-
-
-def _points(run: Run, handle: Handle) -> list[Point]:
-    """Counts after the first epoch and while it trains."""
-    epoch_ends = [event.time for event in run.all(Epoch)]
-    since = epoch_ends[0] if epoch_ends else (run.steps[0].time if run.steps else float("inf"))
-    until = run.steps[-1].time if run.steps and not run.alive else float("inf")
-    counted = [(sample.time, handle.count(sample)) for sample in run.samples if since <= sample.time <= until]
-    return [Point(time, float(count)) for time, count in counted if count is not None]
-
-
-def _grows(points: list[Point], min_growth: int) -> bool:
-    """By a large amount, nearly all the time, and still at the end."""
-    if len(points) < MIN_COUNTS or points[-1].value - points[0].value < min_growth:
-        return False
-    trend = fit_trend(points)
-    if trend is not None:
-        return trend.is_steady and trend.rise >= min_growth
-    rises = sum(b.value > a.value for a, b in itertools.pairwise(points))
-    straight = (points[0].value + points[-1].value) / 2
-    deviation = abs(points[len(points) // 2].value - straight)
-    return rises >= len(points) - 1 and deviation < MAX_DEVIATION * (points[-1].value - points[0].value)
 
 
 def _finding(run: Run, handle: Handle, points: list[Point]) -> Finding:

@@ -143,9 +143,6 @@ def _raised(run: Run, message: Message) -> Finding:
         cause="The program requested another batch after the end of the data.",
         confidence=Confidence.CERTAIN,
         evidence=(message.evidence, progress(run)),
-        remedies=(
-            _repeat(run, message.where),
-            Remedy("Or let the loop end with the data"),
-        ),
+        remedies=(_repeat(run, message.where), Remedy("Or let the loop end with the data")),
         where=message.where or fit_place(run),
     )
