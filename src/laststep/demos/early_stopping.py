@@ -1,4 +1,4 @@
-"""Keras's own EarlyStopping ends the training: nothing is wrong."""
+"""EarlyStopping ends the training: nothing is wrong."""
 
 import keras
 import numpy as np
