@@ -1,4 +1,4 @@
-"""One batch has another shape: an error that is not caught."""
+"""One batch has another shape: an uncaught error."""
 
 import keras
 import numpy as np
