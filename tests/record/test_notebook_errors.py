@@ -10,7 +10,7 @@ from laststep.analysis.finding import Diagnosis
 from laststep.record.event import Event
 from laststep.record.run import Run
 from laststep.record.steps import Step
-from laststep.reports.terminal import what_happened
+from laststep.reports.summary import what_happened
 from laststep.rules.diagnose import diagnose
 from tests.rules.runs import LINE, NAN, event
 

@@ -7,7 +7,7 @@ import pytest
 from laststep.record.event import Event
 from laststep.record.steps import Step
 from laststep.reports import terminal
-from laststep.reports.terminal import what_happened
+from laststep.reports.summary import what_happened
 from tests.rules.runs import NAN, diagnosed, error, event, fit
 
 DONE = [{"batches": 4}] * 3

@@ -13,7 +13,7 @@ from laststep.record.sample import GpuState
 from laststep.text import format_count, format_duration, format_place, format_size
 
 if TYPE_CHECKING:
-    from laststep.reports.terminal import Page
+    from laststep.reports.page import Page
 
 MAX_CHILDREN = 4
 MIN_GROWTH_BYTES = 1e6

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from laststep.analysis.finding import Diagnosis
 from laststep.analysis.hang import stall_of
 from laststep.record.events.stacks import ThreadStack
+from laststep.reports.page import Page
 from laststep.reports.printing import clean
-from laststep.reports.terminal import Page
 from laststep.text import format_duration, format_place
 
 WIDTH = 80

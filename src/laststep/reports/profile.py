@@ -10,7 +10,7 @@ from typing import Any
 from laststep.profile.costs import SHARES, Cost, Profile
 from laststep.profile.layers import OTHER
 from laststep.reports.columns import columns, cut, cut_start, pad
-from laststep.reports.terminal import Page
+from laststep.reports.page import Page
 from laststep.text import format_count, format_short_duration, format_size
 
 MAX_ROWS = 10

@@ -8,7 +8,7 @@ from laststep.analysis.experiments.prove import OPEN, PROVEN
 from laststep.record.decode import encode
 from laststep.record.events.experiments import ProveResult, Training
 from laststep.record.run import Run
-from laststep.reports.terminal import Page
+from laststep.reports.page import Page
 from laststep.text import format_count, format_value, sparkline
 
 COLOURS = {PROVEN: "1;32", OPEN: "1;33"}

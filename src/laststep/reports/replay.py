@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from laststep.record.events.experiments import Origin, Replayed
 from laststep.record.events.numbers import BadNumber, BadValues
 from laststep.record.run import Run
-from laststep.reports.terminal import Page
+from laststep.reports.page import Page
 from laststep.text import format_count, format_place, format_value
 
 MAX_LISTED = 5  # indices

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from laststep.reports.columns import columns, cut, wrap
+from laststep.reports.page import NUMBER_AND_UNIT
 from laststep.reports.printing import PLAIN, clean
-from laststep.reports.terminal import NUMBER_AND_UNIT
 from laststep.text import BLOCKS, sparkline
 
 LABEL = 11

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from laststep.analysis.finding import TOO_SHORT, Confidence, Diagnosis, Finding, Remedy
-from laststep.analysis.progress import fits_are_complete, progress, training_is_complete
-from laststep.analysis.signals import stopped_by_laststep
+from laststep.analysis.progress import progress
 from laststep.analysis.unseen import Unseen, error_of_another, unseen_of
 from laststep.logs.harmless import harmless_in
 from laststep.logs.read import parsed_console
 from laststep.record.events.logs import Log
-from laststep.record.events.process import ProbeState, Raised, RecorderStart
+from laststep.record.events.process import ProbeState, Raised
 from laststep.record.events.shared import Frame
 from laststep.record.events.stacks import Attached
 from laststep.record.events.supervisor import Fault, RecordingStopped
 from laststep.record.run import Run
 from laststep.reports.attached import add_process
-from laststep.reports.columns import columns, cut, wrap
+from laststep.reports.columns import columns, wrap
+from laststep.reports.page import Page
 from laststep.reports.printing import clean
+from laststep.reports.summary import what_happened
 from laststep.reports.unseen import advice, judged, lines_to_type, sentence, short_note
 from laststep.rules.ranking import chain, leaves_why_open
 from laststep.rules.rule import Tier, all_rules
-from laststep.text import ERRNO, format_count, format_duration, format_place, format_size, sparkline
+from laststep.text import ERRNO, format_count, format_place, format_size, sparkline
 
 MAX_PAGE_LINES = 43  # one screen; after a run there is a blank line before and after. What was ruled out gives way
 MAX_RULED_OUT = 5
@@ -34,7 +33,6 @@ MAX_NOTES = 3
 MAX_OTHER_FINDINGS = 3
 MAX_REMEDIES = 3
 MAX_PROBES = 3
-NUMBER_AND_UNIT = re.compile(r"(\d) (s|min|h|days|B|KB|MB|GB)\b")  # kept on one line
 OUTCOME_COLOURS = {
     "finished": "32",
     "running": "36",
@@ -43,54 +41,6 @@ OUTCOME_COLOURS = {
     "stalled": "33",
     "unknown": "36",
 }
-
-
-@dataclass
-class Page:
-    """Lines, wrapped to the width, with or without colour."""
-
-    width: int = 80
-    colour: bool = False
-    cwd: str = ""  # paths below it are shown relative to it
-    lines: list[str] = field(default_factory=list)
-
-    def paint(self, text: str, code: str) -> str:
-        return f"\x1b[{code}m{text}\x1b[0m" if self.colour and text else text
-
-    def blank(self) -> None:
-        if self.lines and self.lines[-1]:
-            self.lines.append("")
-
-    def heading(self, text: str, right: str = "") -> None:
-        self.blank()
-        gap = " " * max(2, self.width - columns(text) - columns(right)) if right else ""
-        self.line((text, "1"), (gap, ""), (right, "2"))
-
-    def relative(self, text: str) -> str:
-        return text.replace(self.cwd.rstrip("/") + "/", "") if len(self.cwd) > 1 else text
-
-    def text(self, text: str, first: str = "  ", rest: str = "  ") -> None:
-        """One paragraph, without control characters."""
-        for line in NUMBER_AND_UNIT.sub("\\1\u00a0\\2", clean(self.relative(text))).splitlines() or [""]:
-            wrapped = wrap(line, self.width - 1, first, rest)
-            self.lines += [line.replace("\u00a0", " ") for line in wrapped] or [""]
-            first = rest
-
-    def item(self, text: str) -> None:
-        self.text(text, "  · ", "    ")
-
-    def line(self, *parts: tuple[str, str]) -> None:
-        """One line of (text, colour) parts, cut at the page's edge."""
-        room = self.width
-        painted = ""
-        for text, code in parts:
-            text = cut(clean(text).replace("\n", " "), room)
-            room -= columns(text)
-            painted += self.paint(text, code) if code else text
-        self.lines.append(painted)
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines).rstrip() + "\n"
 
 
 def page(diagnosis: Diagnosis, width: int = 80, colour: bool = False, verbose: bool = False) -> str:
@@ -156,42 +106,6 @@ def finished_note(diagnosis: Diagnosis, width: int) -> str:
     return "\n".join(out.lines) + "\n"
 
 
-def what_happened(diagnosis: Diagnosis) -> str:
-    run = diagnosis.run
-    verbs = {
-        "finished": "The program finished",
-        "running": "The program is running",
-        "stopped": "Training stopped early",
-        "crashed": "The program crashed",
-        "stalled": "The program is alive but makes no progress",
-        "unknown": "The log does not say how it ended",
-    }
-    if run.uncaught is not None and run.uncaught.left == "cell":
-        verbs["crashed"] = "A cell of the notebook failed"
-    if fits_are_complete(run) or (diagnosis.outcome == "stopped" and not run.training_seen):
-        verbs["stopped"] = "The program was stopped"
-    if stopped_by_laststep(run):
-        verbs["stopped"] = "Training was stuck and laststep stopped it, as requested"
-    if run.is_log:
-        return f"{verbs[diagnosis.outcome]}{_how(diagnosis)}; {progress(run).says}."
-    if training_is_complete(run) and diagnosis.outcome in ("stopped", "crashed"):
-        return f"{_completed(run)} {_afterwards(diagnosis, verbs[diagnosis.outcome])}"
-    return f"{verbs[diagnosis.outcome]}{_how(diagnosis)}{_progress(diagnosis)}, after {format_duration(run.seconds)}."
-
-
-def _completed(run: Run) -> str:
-    fit, steps = run.fits[-1], run.steps[-1].number if run.steps else 0
-    epochs = f"{fit.reached} of {format_count(fit.asked, 'epoch')}, " if fit.asked else ""
-    return f"Training was complete ({epochs}{format_count(steps, 'step')})."
-
-
-def _afterwards(diagnosis: Diagnosis, what: str) -> str:
-    """What ended the program when its training was over."""
-    run, ended = diagnosis.run, diagnosis.run.fits[-1].ended
-    later = max(0.0, run.began + run.seconds - ended.time) if ended is not None else 0.0
-    return f"{what}{_how(diagnosis)} {format_duration(later)} later, {format_duration(run.seconds)} after its start."
-
-
 def _log_header(diagnosis: Diagnosis) -> str:
     log = diagnosis.run.first(Log)
     assert log is not None
@@ -211,26 +125,6 @@ def _add_harmless(out: Page, diagnosis: Diagnosis, verbose: bool) -> None:
         out.heading("Harmless messages")
         for item in known if verbose else known[:MAX_HARMLESS]:
             out.item(f"“{item.words}”: {item.meaning}" + (f" ({item.times} times)" if item.times > 1 else ""))
-
-
-def _how(diagnosis: Diagnosis) -> str:
-    run = diagnosis.run
-    if run.signal:
-        return f" ({run.signal})"
-    if run.exit_code:
-        return f" (exit code {run.exit_code})"
-    return " (exit status unknown)" if run.vanished else ""
-
-
-def _progress(diagnosis: Diagnosis) -> str:
-    run = diagnosis.run
-    if not run.training_seen:
-        return ", no training step seen" if run.has(RecorderStart) else ""
-    at = f" at step {run.steps[-1].number:,}" if run.steps else " before the first step"
-    fit = run.fit
-    if fit is not None and fit.asked:
-        at += f", {fit.reached} of {format_count(fit.asked, 'epoch')} complete"
-    return at
 
 
 def _add_finding(out: Page, finding: Finding, diagnosis: Diagnosis) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from laststep.analysis.experiments.tune import Outcome, Range, Tried
 from laststep.record.place import Place
 from laststep.reports.columns import columns
-from laststep.reports.terminal import Page
+from laststep.reports.page import Page
 from laststep.text import format_count, format_place
 
 MAX_NOT_TRIED = 6
