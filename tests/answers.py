@@ -105,7 +105,11 @@ def only_leaks_are_forecast(asked: Scenario, answer: Answer) -> None:
 
 
 # What only a recorder can tell: from the log alone it looks like this.
-LOOKS_LIKE = {"corrupt_record__model": "missing-file", "stopped_on_nan__home_made": "nan-loss"}
+LOOKS_LIKE = {
+    "corrupt_record__model": "missing-file",
+    "shape_mismatch__object_array": "dtype-mismatch",
+    "stopped_on_nan__home_made": "nan-loss",
+}
 
 
 def a_log_alone_says_no_other_cause(asked: Scenario, answer: Answer) -> None:

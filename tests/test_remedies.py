@@ -57,13 +57,25 @@ def _of_the_code(source: str, remedy: Remedy) -> Iterator[str]:
     if remedy.change is None:
         return
     code = "\n".join(line for line in textwrap.dedent(remedy.change).splitlines() if not _is_command(line))
-    tree = _tree(code.replace("…", "..."))
+    tree = _tree(code.replace("…", "...")) or _edited(source, remedy)
     if tree is None:
         yield f"no Python: {remedy.change}"
         return
     unknown = _used(tree) - _bound(tree) - _names_in(ast.parse(source)) - LIBRARIES - set(dir(builtins))
     if unknown:
         yield f"the program has no {', '.join(sorted(unknown))}: {remedy.change}"
+
+
+def _edited(source: str, remedy: Remedy) -> ast.AST | None:
+    """The program, where the change is a line of a call that goes over several."""
+    if remedy.where is None or remedy.change is None:
+        return None
+    lines = source.splitlines()
+    old = lines[remedy.where.line - 1]
+    lines[remedy.where.line - 1] = textwrap.indent(remedy.change, old[: len(old) - len(old.lstrip())])
+    with contextlib.suppress(SyntaxError):
+        return ast.parse("\n".join(lines))
+    return None
 
 
 def _goes_the_right_way(does: str, rate: float, recorded: list[float]) -> bool:

@@ -134,8 +134,8 @@ def _last_step_only(layer: PassedLayer, before: PassedLayer, network: Network) -
     whole = remedy("Let it return its output of each step", edit, f"{kind_of(before)}(…, return_sequences=True)")
     if layer.settings.get("return_sequences") is not True and layer.class_name != "TimeDistributed":
         return ShapeError(cause, (whole,), before.where)
-    does = "Or repeat the last output, if this is the decoder of an encoder and a decoder (n: steps to predict)"
-    return ShapeError(cause, (whole, Remedy(does, "keras.layers.RepeatVector(n)")), before.where, LIKELY)
+    does = "Or, between an encoder and its decoder, repeat the last output: RepeatVector, with the steps to predict"
+    return ShapeError(cause, (whole, Remedy(does)), before.where, LIKELY)
 
 
 def _table(layer: PassedLayer, network: Network, message: Message) -> ShapeError | None:

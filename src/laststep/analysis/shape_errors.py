@@ -206,7 +206,7 @@ def _depth(message: Message) -> ShapeError:
     return ShapeError(
         f"The filter is made for {wants} {channels}, but its input has {has}.",
         (
-            Remedy("Give the third axis of the filter the channels of its input", f"(height, width, {has}, filters)"),
+            Remedy(f"Give the third axis of the filter the channels of its input: (height, width, {has}, filters)"),
             Remedy(f"Or give the layer before {wants} filters"),
         ),
         confidence=Confidence.LIKELY,

@@ -85,12 +85,12 @@ MESSAGES = {
     "a filter for other channels": (
         "input depth must be evenly divisible by filter depth: 16 vs 32 [Op:Conv2D]",
         "The filter is made for 32 input channels, but its input has 16.",
-        "(height, width, 16, filters)",
+        None,
     ),
     "a filter for other channels, in a graph": (
         "Depth of input (3) is not a multiple of input depth of filter (1) for '{{node conv2d}}'",
         "The filter is made for 1 input channel, but its input has 3.",
-        "(height, width, 3, filters)",
+        None,
     ),
     "the last batch": (
         "Incompatible shapes: [32,4] vs. [7,4]",
@@ -106,6 +106,11 @@ def test_what_a_message_means(message: str, cause: str, change: str | None) -> N
     first = ended(raised("ValueError", message)).findings[0]
     assert (first.rule, first.cause) == ("shape-mismatch", cause)
     assert next((remedy.change for remedy in first.remedies), None) == change
+
+
+def test_the_axis_of_a_filter_is_named() -> None:
+    message, _, _ = MESSAGES["a filter for other channels"]
+    assert "(height, width, 16, filters)" in ended(raised("ValueError", message)).findings[0].remedies[0].does
 
 
 def test_without_the_layers_a_second_recurrent_layer_has_two_likely_remedies() -> None:
