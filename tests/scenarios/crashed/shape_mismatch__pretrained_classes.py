@@ -9,6 +9,7 @@ import numpy as np
 import keras
 from keras import layers
 
+keras.utils.set_random_seed(1)
 
 def build(classes):
     return keras.Sequential([
