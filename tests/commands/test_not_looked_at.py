@@ -144,8 +144,8 @@ def test_a_child_that_has_tensorflow_loaded_is_noted_once(tmp_path: Path) -> Non
     finally:
         child.kill()
         child.wait()
-    [noted] = [event for event in read_journal(tmp_path / "supervisor.jsonl") if isinstance(event, Child)]
-    assert noted.pid == child.pid
+    found = [event for event in read_journal(tmp_path / "supervisor.jsonl") if isinstance(event, Child)]
+    [noted] = [event for event in found if event.pid == child.pid]  # a process of another test may have it loaded too
     assert noted.command[-1] == "--token=…"
 
 

@@ -264,8 +264,8 @@ def test_our_reader_sees_what_tensorflow_s_own_sees(profiled, runs_in):
         plane = traces._plane(data)
         wanted = dict.fromkeys(plane.events, 1)
         for part in plane.lines:
-            line = traces._line(part, traces.Trace())
-            for identity, begin, end, _ in traces._spans(line, wanted, traces.Trace()):
+            line = traces._line(part, traces.ProfileTrace())
+            for identity, begin, end, _ in traces._spans(line, wanted, traces.ProfileTrace()):
                 count = ours.setdefault(f"{plane.name} {line.name} {plane.events[identity][0]}", [0, 0, 0])
                 for position, value in enumerate((1, begin, end - begin)):
                     count[position] += value

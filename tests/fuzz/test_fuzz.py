@@ -56,7 +56,7 @@ def test_it_notices_what_is_printed() -> None:
 
 def test_it_notices_an_error_and_a_leak_of_control_characters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cases, "CASES", {cases.in_process: 1})
-    monkeypatch.setattr("laststep.reports.terminal.clean", lambda text: text)
+    monkeypatch.setattr("laststep.reports.page.clean", lambda text: text)
     monkeypatch.setattr("laststep.reports.sheet.clean", lambda text: text)
     found = (cases.run_case(f"short:{number}", tmp_path / str(number)) for number in range(5 * SHORT))
     assert any("printed" in one["broke"] for one in found)

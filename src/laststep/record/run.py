@@ -246,9 +246,12 @@ class Run:
         return self.signal is not None or self._disappeared or trained > cell.time
 
     def _of_cell(self, error: Raised) -> Raised | None:
-        """The same exception as it left a notebook's cell."""
-        cells = (event for event in reversed(self._events_of(Raised)) if event.left == "cell")
-        return next((cell for cell in cells if _is_same(cell, error)), None)
+        """The same exception as it left a notebook's cell; of several, the last."""
+        return self._cell_errors.get((error.type, error.message))
+
+    @functools.cached_property
+    def _cell_errors(self) -> dict[tuple[str, str], Raised]:
+        return {(error.type, error.message): error for error in self._events_of(Raised) if error.left == "cell"}
 
     @property
     def training_seen(self) -> bool:
@@ -280,10 +283,6 @@ def _ending(event: Event) -> Raised | None:
     if isinstance(event, Exiting) and event.uncaught is not None:
         return replace(event.uncaught, left="program", time=event.time, source=event.source)
     return None
-
-
-def _is_same(one: Raised, other: Raised) -> bool:
-    return (one.type, one.message) == (other.type, other.message)
 
 
 @dataclass
