@@ -29,6 +29,10 @@ CHANGES_EACH_TIME = (
     # how many operations the process had made before: those of our probes count too
     (re.compile(rb"(?<=\[Op:__inference_)(\w+)_\d+(?=\])"), rb"\1_<number>"),
     (re.compile(rb"\{grpc_(?:message|status):[^}]*\}"), b"{grpc}"),  # in any order
+    # Keras 2 compares clocks, and says this on a busy machine
+    (re.compile(rb"WARNING:tensorflow:Callback method `\w+` is slow compared to the batch time [^\n]*\n"), b""),
+    # a pass of TensorFlow's graph optimizer gives up on a loop: which one depends on the operations around it
+    (re.compile(rb"(?<=meta_optimizer.cc:)\d+\] \w+ failed: [^\n]*"), b"<a pass failed>"),
     # a progress line's clock: `1s 479ms/step`, `0s - 14ms/step`, `544ms/epoch - 272ms/step`
     (re.compile(rb"\d+m?\d*s( -)? \d+m?u?s/(step|sample|epoch)"), b"<timing>"),
     (re.compile(rb"\d+m?u?s/(step|sample|epoch)"), b"<timing>"),
@@ -58,7 +62,7 @@ def check_same(asked: Scenario, with_it: Ran, without: Ran) -> None:
     assert steady(with_it.stdout, with_it.cwd) == steady(without.stdout, without.cwd)
     if asked.name not in STRIKES_ANYWHERE:
         assert steady(without_our_threads(with_it.own_stderr), with_it.cwd) == steady(without.stderr, without.cwd)
-    if asked.expect in ("callback-raised", "unhandled-exception"):
+    if asked.expect in ("callback-raised", "unhandled-exception") and "sys.excepthook = " not in asked.source:
         assert b"Traceback" in without.stderr, "the same traceback proves nothing where there is none"
 
 
