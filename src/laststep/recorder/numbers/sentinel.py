@@ -72,6 +72,7 @@ class Sentinel:
         kernels = [i for i, g in enumerate(grads) if _is_kernel(tf, g) and self._is_on_step_device(i)]
         # Each norm costs a little in every step: if there are many gradients, those of biases are left out.
         present = [i for i, g in enumerate(grads) if g is not None and self._is_on_step_device(i)]
+        present = [i for i in present if i in kernels or not _is_product(tf, grads[i])]
         self.measured = present if len(present) <= MAX_NORMS or not kernels else sorted({*kernels, present[-1]})
         self.kernels = [i for i in kernels if not hasattr(grads[i], "indices")]
         self.units = self._count_units(grads)
@@ -311,6 +312,12 @@ def _is_kernel(tf: Any, grad: Any) -> bool:
     """The gradient of a matrix of weights; also a sparse one, of an embedding."""
     dense = grad.values if hasattr(grad, "indices") else grad
     return isinstance(dense, tf.Tensor) and dense.dtype.is_floating and (dense.shape.rank or 0) >= 2
+
+
+def _is_product(tf: Any, grad: Any) -> bool:
+    """As that of BatchNormalization's gamma. TensorFlow multiplies its factors and the learning rate in another order
+    if nothing else uses the product: used by us, the weights would differ in their last bits."""
+    return isinstance(grad, tf.Tensor) and grad.op.type == "Mul"
 
 
 def _max_by_unit(tf: Any, grad: Any) -> Any:
