@@ -16,7 +16,7 @@ help:
 	@echo "make demo        three small trainings die in three ways, each explained; installs .venv, about 2 minutes"
 	@echo "make test        the tests pass: all but the longest; about 15 minutes on 2 cores"
 	@echo "make setup       .venv with laststep, TensorFlow for the CPU and the tools; does nothing if it is there"
-	@echo "make test-fast   the tests without TensorFlow and with few processes; about 1.5 minutes"
+	@echo "make test-fast   the tests without TensorFlow and with few processes; about 2 minutes"
 	@echo "make test-all    all tests"
 	@echo "make fuzz        damaged folders, logs and profiles for three minutes; SECONDS=600 SEED=1 make fuzz"
 	@echo "make recordings  run scenarios that are new or changed, and keep what was recorded; NAMES='early_*' for some"

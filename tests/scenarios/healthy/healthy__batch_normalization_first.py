@@ -3,6 +3,7 @@
 expect: healthy
 exit: 0
 outcome: finished
+when: test
 """
 
 import keras
