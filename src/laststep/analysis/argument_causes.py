@@ -50,7 +50,7 @@ def saved_weights(message: Message, network: Network, error: ShapeError) -> Shap
         return None
     edit = with_setting(call, "skip_mismatch", "True")
     same = Remedy("Build the model with the sizes it was saved with: the same layers, the same number of classes")
-    skip = remedy("Or leave out the layers that differ: they are trained anew", edit, "skip_mismatch=True")
+    skip = remedy("Or leave out the layers that differ: they are trained from scratch", edit, "skip_mismatch=True")
     return replace(error, remedies=(same, skip), confidence=LIKELY)
 
 

@@ -14,7 +14,7 @@ Node = TypeVar("Node", bound=ast.AST)
 
 
 @dataclass(frozen=True)
-class Edit:
+class Splice:
     """These characters of a line, and what stands there instead."""
 
     begin: int
@@ -49,7 +49,7 @@ def with_attribute(line: str, name: str, template: str, objects: Collection[str]
         whole: ast.expr = call if takes_call and call is not None else node
         parts: list[ast.expr | ast.keyword] = [*call.args, *call.keywords] if call is not None else []
         given = [_text(line, each) for each in parts]
-        edits.append(Edit(*_span(line, whole), template.format(object=owner, arguments=", ".join(given))))
+        edits.append(Splice(*_span(line, whole), template.format(object=owner, arguments=", ".join(given))))
     return _apply(line, edits)
 
 
@@ -126,22 +126,22 @@ def _text(line: str, node: ast.expr | ast.keyword) -> str:
     return line[begin:end]
 
 
-def _renamed(line: str, keyword: ast.keyword, new: str) -> Edit:
+def _renamed(line: str, keyword: ast.keyword, new: str) -> Splice:
     begin, _ = _span(line, keyword)
-    return Edit(begin, begin + len(keyword.arg or ""), new)
+    return Splice(begin, begin + len(keyword.arg or ""), new)
 
 
-def _removal(line: str, call: ast.Call, keyword: ast.keyword) -> Edit:
+def _removal(line: str, call: ast.Call, keyword: ast.keyword) -> Splice:
     """The argument and the comma before it, or behind the first one."""
     begin, end = _span(line, keyword)
     before = re.search(r",\s*$", line[:begin])
     after = re.match(r"\s*,\s*", line[end:])
     if before:
-        return Edit(before.start(), end, "")
-    return Edit(begin, end + (after.end() if after else 0), "")
+        return Splice(before.start(), end, "")
+    return Splice(begin, end + (after.end() if after else 0), "")
 
 
-def _apply(line: str, edits: list[Edit]) -> str | None:
+def _apply(line: str, edits: list[Splice]) -> str | None:
     changed, free = line, len(line)
     for edit in sorted(edits, key=lambda each: -each.end):
         if edit.end <= free:  # one inside another is left out
